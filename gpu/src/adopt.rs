@@ -89,13 +89,15 @@ fn created<T>(gpu: &Gpu, create: impl FnOnce() -> Result<T>) -> Result<T> {
     let memory = device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
     let result = create();
     let refusals = [memory.pop(), invalid.pop()];
+    // Read in any case, so that the next call does not find what this one was refused.
+    let noted = gpu.check();
     let value = result?;
     for refusal in refusals {
         if let Some(error) = pollster::block_on(refusal) {
             return Err(BackendError::Device(one_line(&error.to_string())));
         }
     }
-    gpu.check()?;
+    noted?;
     Ok(value)
 }
 
@@ -164,6 +166,8 @@ impl AdoptedMesh {
             .push_group(model, at_rest)
             .map_err(|error| BackendError::Unavailable(error.to_string()))?;
         check_kernel(kernel, &crowd)?;
+        let message = "the model has morph targets, whose weights only a crowd has";
+        needs(!crowd.has_targets(), message)?;
         let skin = created(gpu, || {
             let mut table = CrowdTable::new(gpu, &crowd)?;
             let most = table
@@ -230,6 +234,8 @@ impl AdoptedCrowd {
         crowd: &Crowd,
         kernels: &'static [&'static SkinKernel],
     ) -> Result<Self> {
+        needs(!kernels.is_empty(), "no kernel is named")?;
+        needs(crowd.instance_count() > 0, "the crowd has no instance")?;
         for kernel in kernels {
             check_kernel(kernel, crowd)?;
         }
@@ -279,7 +285,8 @@ impl AdoptedCrowd {
         Ok(Vertices(vertices))
     }
 
-    /// Records the posing of a tick and the skinning into bound vertices. It creates nothing.
+    /// Records the posing of a tick and the skinning into bound vertices. It creates nothing. Once for each submission: the
+    /// tick reaches the device before all commands of the next one.
     pub fn record(
         &mut self,
         crowd: &Crowd,
@@ -298,6 +305,7 @@ impl AdoptedCrowd {
 mod tests {
     use super::*;
     use crate::passes::skin_kernels::{INSTANCES, MERGED, POSITIONS, SHARED};
+    use skinbench_formats::face::face;
     use skinbench_formats::walker::walker;
     use skinbench_kernels::vertex::Encoding;
 
@@ -383,6 +391,27 @@ mod tests {
             error.starts_with("the kernel merged does not read rows"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn what_cannot_be_skinned_is_refused_and_forgotten() {
+        let Some((gpu, device)) = adopted(|_| {}) else {
+            return;
+        };
+        let format = VertexFormat::default();
+        let palettes = buffer(&device, 1 << 20, wgpu::BufferUsages::STORAGE);
+        let mesh =
+            |model| AdoptedMesh::new(&gpu, Arc::new(model), format, 1, &palettes, &INSTANCES);
+        let error = mesh(face(1_000, 1).unwrap()).err().unwrap().to_string();
+        assert!(error.contains("morph targets"), "{error}");
+        assert!(mesh(walker(500).unwrap()).is_ok(), "nothing is left of it");
+        let crowd = Crowd::with_format(format);
+        let error = AdoptedCrowd::new(&gpu, &crowd, &[&INSTANCES])
+            .err()
+            .unwrap();
+        assert!(error.to_string().contains("no instance"), "{error}");
+        let error = AdoptedCrowd::new(&gpu, &crowd, &[]).err().unwrap();
+        assert!(error.to_string().contains("no kernel"), "{error}");
     }
 
     #[test]

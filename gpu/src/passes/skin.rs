@@ -169,7 +169,7 @@ pub struct Skin {
 
 /// The bindings of all spans for some output buffers, which are known by the first.
 struct BoundOutputs {
-    first: Buffer,
+    outputs: Vec<Buffer>,
     groups: Vec<Vec<BindGroup>>,
 }
 
@@ -236,7 +236,7 @@ impl Skin {
 
     fn known(&self, outputs: &[Buffer]) -> Option<usize> {
         let mut bound = self.bound.iter();
-        bound.position(|bound| bound.first == outputs[0])
+        bound.position(|bound| bound.outputs == outputs)
     }
 
     /// Number of sets of buffers that are bound.
@@ -416,7 +416,7 @@ impl CompiledSkin {
             groups.push(calls.iter().map(bind).collect());
         }
         BoundOutputs {
-            first: outputs[0].clone(),
+            outputs: outputs.to_vec(),
             groups,
         }
     }
