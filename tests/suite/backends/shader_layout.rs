@@ -120,7 +120,7 @@ fn differences(wgsl: &str) -> Vec<String> {
             .map(|m| (m.name.as_deref().unwrap_or(""), m.offset as usize))
             .collect();
         match shared().into_iter().find(|(rust, ..)| rust == name) {
-            None => differences.push(format!("{name} is not in gpu/layout.rs")),
+            None => differences.push(format!("{name} is not in gpu/src/shader/layout.rs")),
             Some((_, size, fields)) if size != *span as usize || fields != wgsl => {
                 differences.push(format!(
                     "{name}: {size} bytes {fields:?} in Rust, {span} bytes {wgsl:?} in WGSL"
