@@ -26,7 +26,8 @@ pub(super) fn posed(
     {
         return pose_stages(crowd, Memory::Device, sampled, local, model);
     }
-    let mut stages = posed_on_host(crowd, rayon::current_num_threads());
+    let threads = rayon::current_num_threads();
+    let mut stages = posed_on_host(crowd, threads);
     let palettes = uploaded_bytes(crowd, palette);
     let upload = Traffic {
         stage: Stage::Upload,
@@ -34,8 +35,8 @@ pub(super) fn posed(
         written: palettes,
         memory: Memory::Upload,
     };
-    // One thread fills staging memory.
-    let memory = Memory::Host { threads: 1 };
+    // The threads that pose fill staging memory.
+    let memory = Memory::Host { threads };
     stages.extend([
         Traffic {
             read: palettes,
@@ -173,5 +174,26 @@ mod tests {
             crowd
         };
         assert_eq!(host(&crowd(&[7, 5]), 1), host(&crowd(&[12]), 1));
+    }
+
+    /// The limit of `upload` on the host is the rate of as many threads as fill staging memory: all of them.
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn palettes_are_staged_by_the_threads_that_pose() {
+        let model = Arc::new(chain_64().unwrap());
+        let mut crowd = Crowd::new();
+        let at_rest = [(IDENTITY_ROWS, Layer::looping(&model, 0, 0, 1.0))];
+        crowd.push_group(model, at_rest).unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build();
+        let stages = pool
+            .unwrap()
+            .install(|| posed(&crowd, PaletteForm::Rows, None));
+        for traffic in stages {
+            let on_host = Memory::Host { threads: 3 };
+            assert!(
+                [on_host, Memory::Upload].contains(&traffic.memory),
+                "{traffic:?}"
+            );
+        }
     }
 }
