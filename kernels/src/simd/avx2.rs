@@ -145,21 +145,10 @@ impl Simd<8> for Avx2 {
         }
     }
     #[inline(always)]
-    fn columns([a, b, c, d]: [__m256; 4]) -> [Vec4; 8] {
-        // 8 shuffles: pairs, then fours, in both halves at once.
+    fn columns(rows: [__m256; 4]) -> [Vec4; 8] {
         unsafe {
-            let ab = _mm256_unpacklo_ps(a, b);
-            let cd = _mm256_unpacklo_ps(c, d);
-            let more_ab = _mm256_unpackhi_ps(a, b);
-            let more_cd = _mm256_unpackhi_ps(c, d);
-            let pairs = [
-                _mm256_shuffle_ps::<0x44>(ab, cd),
-                _mm256_shuffle_ps::<0xee>(ab, cd),
-                _mm256_shuffle_ps::<0x44>(more_ab, more_cd),
-                _mm256_shuffle_ps::<0xee>(more_ab, more_cd),
-            ];
             let mut columns = [Vec4::ZERO; 8];
-            for (column, v) in pairs.into_iter().enumerate() {
+            for (column, v) in in_halves(rows).into_iter().enumerate() {
                 columns[column] = _mm256_castps256_ps128(v).into();
                 columns[4 + column] = _mm256_extractf128_ps::<1>(v).into();
             }
@@ -168,23 +157,12 @@ impl Simd<8> for Avx2 {
     }
     #[inline(always)]
     fn rows(columns: &[Vec4; 8]) -> [__m256; 4] {
-        // 8 shuffles: pairs, then fours, in both halves at once.
         unsafe {
             let mut halves = [_mm256_setzero_ps(); 4];
             for (column, v) in halves.iter_mut().enumerate() {
                 *v = _mm256_set_m128(columns[4 + column].into(), columns[column].into());
             }
-            let [a, b, c, d] = halves;
-            let ab = _mm256_unpacklo_ps(a, b);
-            let cd = _mm256_unpacklo_ps(c, d);
-            let more_ab = _mm256_unpackhi_ps(a, b);
-            let more_cd = _mm256_unpackhi_ps(c, d);
-            [
-                _mm256_shuffle_ps::<0x44>(ab, cd),
-                _mm256_shuffle_ps::<0xee>(ab, cd),
-                _mm256_shuffle_ps::<0x44>(more_ab, more_cd),
-                _mm256_shuffle_ps::<0xee>(more_ab, more_cd),
-            ]
+            in_halves(halves)
         }
     }
     #[inline(always)]
@@ -236,5 +214,23 @@ impl Simd<8> for Avx2 {
                 third,
             ]
         }
+    }
+}
+
+/// Transposes four rows of four in both halves at once, by 8 shuffles: pairs, then fours.
+#[inline(always)] // as above
+fn in_halves([a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
+    // SAFETY: as for the operations above, which alone call it.
+    unsafe {
+        let ab = _mm256_unpacklo_ps(a, b);
+        let cd = _mm256_unpacklo_ps(c, d);
+        let more_ab = _mm256_unpackhi_ps(a, b);
+        let more_cd = _mm256_unpackhi_ps(c, d);
+        [
+            _mm256_shuffle_ps::<0x44>(ab, cd),
+            _mm256_shuffle_ps::<0xee>(ab, cd),
+            _mm256_shuffle_ps::<0x44>(more_ab, more_cd),
+            _mm256_shuffle_ps::<0xee>(more_ab, more_cd),
+        ]
     }
 }

@@ -154,21 +154,10 @@ impl Simd<16> for Avx512 {
         }
     }
     #[inline(always)]
-    fn columns([a, b, c, d]: [__m512; 4]) -> [Vec4; 16] {
-        // 8 shuffles: pairs, then fours, in all quarters at once.
+    fn columns(rows: [__m512; 4]) -> [Vec4; 16] {
         unsafe {
-            let ab = _mm512_unpacklo_ps(a, b);
-            let cd = _mm512_unpacklo_ps(c, d);
-            let more_ab = _mm512_unpackhi_ps(a, b);
-            let more_cd = _mm512_unpackhi_ps(c, d);
-            let pairs = [
-                _mm512_shuffle_ps::<0x44>(ab, cd),
-                _mm512_shuffle_ps::<0xee>(ab, cd),
-                _mm512_shuffle_ps::<0x44>(more_ab, more_cd),
-                _mm512_shuffle_ps::<0xee>(more_ab, more_cd),
-            ];
             let mut columns = [Vec4::ZERO; 16];
-            for (column, v) in pairs.into_iter().enumerate() {
+            for (column, v) in in_quarters(rows).into_iter().enumerate() {
                 columns[column] = _mm512_castps512_ps128(v).into();
                 columns[4 + column] = _mm512_extractf32x4_ps::<1>(v).into();
                 columns[8 + column] = _mm512_extractf32x4_ps::<2>(v).into();
@@ -179,7 +168,6 @@ impl Simd<16> for Avx512 {
     }
     #[inline(always)]
     fn rows(columns: &[Vec4; 16]) -> [__m512; 4] {
-        // 8 shuffles: pairs, then fours, in all quarters at once.
         unsafe {
             let mut quarters = [_mm512_setzero_ps(); 4];
             for (column, v) in quarters.iter_mut().enumerate() {
@@ -188,17 +176,25 @@ impl Simd<16> for Avx512 {
                 all = _mm512_insertf32x4::<2>(all, columns[8 + column].into());
                 *v = _mm512_insertf32x4::<3>(all, columns[12 + column].into());
             }
-            let [a, b, c, d] = quarters;
-            let ab = _mm512_unpacklo_ps(a, b);
-            let cd = _mm512_unpacklo_ps(c, d);
-            let more_ab = _mm512_unpackhi_ps(a, b);
-            let more_cd = _mm512_unpackhi_ps(c, d);
-            [
-                _mm512_shuffle_ps::<0x44>(ab, cd),
-                _mm512_shuffle_ps::<0xee>(ab, cd),
-                _mm512_shuffle_ps::<0x44>(more_ab, more_cd),
-                _mm512_shuffle_ps::<0xee>(more_ab, more_cd),
-            ]
+            in_quarters(quarters)
         }
+    }
+}
+
+/// Transposes four rows of four in all quarters at once, by 8 shuffles: pairs, then fours.
+#[inline(always)] // as above
+fn in_quarters([a, b, c, d]: [__m512; 4]) -> [__m512; 4] {
+    // SAFETY: as for the operations above, which alone call it.
+    unsafe {
+        let ab = _mm512_unpacklo_ps(a, b);
+        let cd = _mm512_unpacklo_ps(c, d);
+        let more_ab = _mm512_unpackhi_ps(a, b);
+        let more_cd = _mm512_unpackhi_ps(c, d);
+        [
+            _mm512_shuffle_ps::<0x44>(ab, cd),
+            _mm512_shuffle_ps::<0xee>(ab, cd),
+            _mm512_shuffle_ps::<0x44>(more_ab, more_cd),
+            _mm512_shuffle_ps::<0xee>(more_ab, more_cd),
+        ]
     }
 }
