@@ -454,4 +454,27 @@ mod tests {
         }
         assert_eq!(gpu.created.get(), created);
     }
+
+    #[test]
+    fn sets_of_buffers_that_share_one_are_told_apart() {
+        let Some((gpu, device)) = adopted(|_| {}) else {
+            return;
+        };
+        let mut crowd = Crowd::with_format(VertexFormat::default());
+        for vertices in [500, 600] {
+            let model = Arc::new(walker(vertices).unwrap());
+            let at_rest = [(IDENTITY_ROWS, Layer::held(REST, 0.0))];
+            crowd.push_group(model, at_rest).unwrap();
+        }
+        let mut adopted = AdoptedCrowd::new(&gpu, &crowd, &[&INSTANCES]).unwrap();
+        let bytes = adopted.output_bytes().to_vec();
+        let storage = wgpu::BufferUsages::STORAGE;
+        let first = buffer(&device, bytes[0], storage);
+        for sets in 1..3 {
+            let second = buffer(&device, bytes[1], storage);
+            adopted.bind(&[first.clone(), second]).unwrap();
+            let skin = adopted.plan.skin.as_ref().unwrap();
+            assert_eq!(skin.borrow().bound(), sets);
+        }
+    }
 }
