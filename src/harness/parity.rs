@@ -251,7 +251,7 @@ fn has_vertices(backend: &mut dyn Prepared) -> bool {
 
 /// Poses that backends may keep, in the order of their computation.
 const POSES: [PoseData; 3] = [PoseData::Local, PoseData::Model, PoseData::Palette];
-/// What is read back: these, and vertices.
+/// Names of the results that a comparison reads back: [`POSES`], then vertices.
 const READ: [&str; 4] = ["local poses", "model poses", "palettes", "vertices"];
 const VERTICES: usize = POSES.len();
 
@@ -265,7 +265,7 @@ struct Comparison {
     has_vertices: bool,
     /// The crowd with another interpolation, of a backend that has its own.
     interpolated: Option<Crowd>,
-    /// What was read back, as [`READ`]; empty where nothing is compared.
+    /// The results that [`READ`] names, in its order; a result that is not compared is empty.
     read: [Vec<f32>; READ.len()],
 }
 

@@ -24,7 +24,7 @@ pub fn skinbench(folder: impl AsRef<Path>, arguments: &str) -> Command {
     Command::from_std(process(folder, arguments))
 }
 
-/// What a command printed, and its exit code.
+/// Output and exit code of a command.
 #[derive(Debug)]
 pub struct Ran {
     pub code: Option<i32>,

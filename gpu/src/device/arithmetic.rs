@@ -51,7 +51,7 @@ impl Arithmetic {
     }
 }
 
-/// A small buffer that counts as nobody's memory.
+/// Creates a small buffer that the memory of no backend includes.
 pub(crate) fn own_buffer(device: &wgpu::Device, label: &str, usage: wgpu::BufferUsages) -> Buffer {
     let descriptor = wgpu::BufferDescriptor {
         label: Some(label),

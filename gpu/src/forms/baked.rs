@@ -154,7 +154,7 @@ impl<'a> Plan<'a> {
 /// Frames of a group.
 struct Baked {
     words: Vec<u32>,
-    /// How far off they store a position, over the diagonal.
+    /// Largest error of a stored position, relative to the diagonal.
     rounding: f64,
 }
 

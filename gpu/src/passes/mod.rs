@@ -42,8 +42,8 @@ pub trait Pass {
     }
 }
 
-/// What a pass reads and writes of the [bindings](crate::CrowdTable::bindings) of each span, by the names of the
-/// shaders' variables. Their layouts are those of the variables in shaders/.
+/// The inputs and outputs of a pass: names of variables in shaders/, which give their layouts. The
+/// [bindings](crate::CrowdTable::bindings) of each span have a resource for each name.
 #[derive(Debug, Clone, Copy)]
 pub struct Interface {
     /// The stages that it is timed as.
