@@ -97,10 +97,6 @@ pub struct TargetSummary {
     pub deltas: usize,
     /// Bytes of the store.
     pub bytes: usize,
-    /// Bytes of deltas in 16 bits per number.
-    pub packed_bytes: usize,
-    /// Largest distance of a 16-bit position delta from its own, over the bounding box's diagonal, at weight 1.
-    pub packed_error: f64,
 }
 
 impl TargetSummary {
@@ -109,10 +105,6 @@ impl TargetSummary {
         if targets.is_empty() {
             return None;
         }
-        let packed = targets.packed();
-        let error = (0..targets.len())
-            .map(|target| packed.error(target)[0])
-            .fold(0.0, f64::max);
         Some(Self {
             list: targets
                 .list()
@@ -122,8 +114,6 @@ impl TargetSummary {
             vertices: targets.moved(),
             deltas: targets.positions().len(),
             bytes: targets.bytes(),
-            packed_bytes: packed.bytes(),
-            packed_error: error / f64::from(model.bounds().diagonal()).max(f64::MIN_POSITIVE),
         })
     }
 }
@@ -452,18 +442,12 @@ impl fmt::Display for Inspection {
             vertices,
             deltas,
             bytes,
-            packed_bytes,
-            packed_error,
         }) = &self.targets
         {
             writeln!(
                 f,
                 "targets     {} on {vertices} vertices, {deltas} deltas, {bytes} bytes",
                 list.len()
-            )?;
-            writeln!(
-                f,
-                "    16-bit  {packed_bytes} bytes, off by {packed_error:.1e} of the diagonal at weight 1"
             )?;
             for (index, (name, weight)) in list.iter().enumerate() {
                 writeln!(f, "target {index:<4} {name:?}, weight {weight}")?;

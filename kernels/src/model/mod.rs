@@ -37,9 +37,7 @@ pub use shape::Shape;
 pub use skeleton::{Joint, JointTransform, MAX_JOINTS, NO_PARENT, Skeleton, Transform};
 pub use skeleton_builder::{BuiltSkeleton, Frame, JointBuilder, SkeletonBuilder};
 pub use skin::{Skin, SkinData};
-pub use targets::{
-    DeltaRun, MAX_TARGETS, PackedTargets, Target, TargetDeltas, TargetWeight, Targets, UNMOVED,
-};
+pub use targets::{DeltaRun, MAX_TARGETS, Target, TargetDeltas, TargetWeight, Targets, UNMOVED};
 
 use crate::vertex::Cube;
 use fieldwork::Fieldwork;

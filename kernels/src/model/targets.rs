@@ -240,25 +240,6 @@ impl Targets {
             + size_of_val(&self.tangents[..])
             + size_of_val(&self.slots[..])
     }
-    /// Position and normal deltas in 16 bits per number.
-    pub fn packed(&self) -> PackedTargets {
-        let mut packed = PackedTargets {
-            steps: Vec::with_capacity(self.len()),
-            deltas: Vec::with_capacity(self.positions.len()),
-        };
-        for target in 0..self.len() {
-            let spans = self.spans(target);
-            let position_step = step(spans, &self.positions);
-            let normal_step = step(spans, &self.normals);
-            packed.steps.push([position_step, normal_step]);
-            for delta in spans.iter().flat_map(DeltaRun::deltas) {
-                let [px, py, pz] = self.positions[delta].map(|v| in_steps(v, position_step));
-                let [nx, ny, nz] = self.normals[delta].map(|v| in_steps(v, normal_step));
-                packed.deltas.push([px, py, pz, nx, ny, nz]);
-            }
-        }
-        packed
-    }
 }
 
 fn check_list(list: &[Target]) -> Result<(), ModelError> {
@@ -306,50 +287,6 @@ fn sorted(primitives: Vec<(&TargetDeltas, &[u32])>) -> Result<Vec<SortedDeltas>,
         }
     }
     Ok(sorted)
-}
-
-/// Length of one of [`STEPS`] steps to the largest number of a target's deltas.
-fn step(spans: &[DeltaRun], stream: &[[f32; 3]]) -> f32 {
-    let mut most = 0.0f32;
-    for span in spans {
-        for number in stream[span.deltas()].as_flattened() {
-            most = most.max(number.abs());
-        }
-    }
-    most / STEPS
-}
-
-fn in_steps(number: f32, step: f32) -> i16 {
-    if step > 0.0 {
-        (number / step).round() as i16
-    } else {
-        0
-    }
-}
-
-/// Largest 16-bit number of a packed delta.
-const STEPS: f32 = 32_767.0;
-
-/// Deltas in 16 bits per number, in the order of [`Targets::positions`], with a scale for each target.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PackedTargets {
-    /// Length of one step of a target's position and normal deltas.
-    pub steps: Vec<[f32; 2]>,
-    /// Position x y z, normal x y z, in steps.
-    pub deltas: Vec<[i16; 6]>,
-}
-
-impl PackedTargets {
-    /// Largest distance of a target's position deltas, and of its normal deltas, from the deltas that they stand for:
-    /// half a step on each axis, and the rounding of the f32 arithmetic.
-    pub fn error(&self, target: usize) -> [f64; 2] {
-        self.steps[target].map(|step| f64::from(step) * 0.5 * 3f64.sqrt() * 1.01)
-    }
-
-    /// Bytes of the deltas and their scales.
-    pub fn bytes(&self) -> usize {
-        size_of_val(&self.steps[..]) + size_of_val(&self.deltas[..])
-    }
 }
 
 #[cfg(test)]
@@ -430,33 +367,6 @@ mod tests {
         }
         found.sort_unstable();
         assert_eq!(found, targets.entries());
-    }
-
-    #[test]
-    fn packed_deltas_keep_to_their_stated_error() {
-        let targets = targets();
-        let packed = targets.packed();
-        for (target, _, delta) in targets.entries() {
-            let [p, n] = packed.steps[target];
-            let [px, py, pz, nx, ny, nz] = packed.deltas[delta].map(f32::from);
-            let off = |got: [f32; 3], want: [f32; 3]| {
-                got.iter()
-                    .zip(want)
-                    .map(|(a, b)| f64::from(a - b).powi(2))
-                    .sum::<f64>()
-                    .sqrt()
-            };
-            let [position, normal] = packed.error(target);
-            assert!(
-                off([px * p, py * p, pz * p], targets.positions()[delta]) <= position,
-                "target {target}"
-            );
-            assert!(
-                off([nx * n, ny * n, nz * n], targets.normals()[delta]) <= normal,
-                "target {target}"
-            );
-        }
-        assert_eq!(packed.deltas.len(), targets.positions().len());
     }
 
     #[test]
