@@ -1,6 +1,6 @@
 //! `skinbench peers`: lists, builds, verifies and measures programs that skin with code of others.
 
-use super::{Exit, UsageError, common, run, say, tell, verify};
+use super::{Exit, UsageError, WorkloadArguments, common, run, say, tell, verify};
 use clap::{Arg, Args, Subcommand};
 use skinbench::peers::{self, Manifest};
 use skinbench::registry::BackendEntry;
@@ -123,6 +123,14 @@ impl Selection {
         Ok(manifests)
     }
 
+    /// Adds the selected peers to the backends of a command. Its other names are looked up before anything is built.
+    fn add_to(&self, workload: &mut WorkloadArguments) -> anyhow::Result<()> {
+        workload.backends()?;
+        workload.scenes()?;
+        workload.add(self.entries()?, !self.peers.is_empty());
+        Ok(())
+    }
+
     /// Rows for the harness. What is not built yet is built; what cannot be is skipped with the reason.
     fn entries(&self) -> anyhow::Result<Vec<&'static BackendEntry>> {
         let mut entries = Vec::new();
@@ -180,16 +188,14 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
             selection,
             mut arguments,
         } => {
-            let named = !selection.peers.is_empty();
-            arguments.workload.add(selection.entries()?, named);
+            selection.add_to(&mut arguments.workload)?;
             verify::run(&arguments)
         }
         Verb::Run {
             selection,
             mut arguments,
         } => {
-            let named = !selection.peers.is_empty();
-            arguments.workload.add(selection.entries()?, named);
+            selection.add_to(&mut arguments.workload)?;
             arguments.workload.settings.passes = Some(0);
             run::run(&arguments)
         }

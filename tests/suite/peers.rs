@@ -388,6 +388,29 @@ fn manifests_are_small_regular_files() {
     }
 }
 
+/// Building takes minutes, and a name that is mistyped no time.
+#[test]
+fn nothing_is_built_for_unknown_names() {
+    let folder = tempfile::tempdir().unwrap();
+    manifest(&folder, "good");
+    let file = folder.path().join("good.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("build = [[\"true\"]]\n{text}")).unwrap();
+    for (arguments, unknown) in [
+        (["run", "walkers", "-b", "cpu-raion"], "backend"),
+        (["verify", "walkrs", "-b", "cpu-scalar"], "scene"),
+        (["run", "walkers", "-p", "god"], "peer"),
+    ] {
+        let finished = skinbench(&folder, &[&arguments[..], &["--peers", "."]].concat());
+        let said = String::from_utf8(finished.stderr).unwrap();
+        assert!(
+            said.starts_with(&format!("error: unknown {unknown} ")),
+            "{said}"
+        );
+        assert_eq!((finished.status.code(), said.lines().count()), (Some(2), 1));
+    }
+}
+
 #[test]
 fn what_is_missing_is_named() {
     let folder = tempfile::tempdir().unwrap();
