@@ -175,7 +175,7 @@ impl WorkloadArguments {
 pub fn checked(settings: &Settings) -> Result<(), UsageError> {
     settings
         .check()
-        .map_err(|refused| UsageError(refused.problem))
+        .map_err(|refused| UsageError(refused.of_argument()))
 }
 
 impl BackendArguments {

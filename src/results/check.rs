@@ -8,7 +8,6 @@ use super::{
 use crate::backend::Joints;
 use crate::frame::{Clock, Stage};
 use crate::harness::{Floor, Status, Summary};
-use crate::model::Model;
 use crate::registry;
 use crate::scene::{BUILT_IN, ModelSource, Scene, Settings};
 use crate::vertex::Attributes;
@@ -376,7 +375,7 @@ fn open_because(
         ));
     }
     // Crowds of a scene have the same models.
-    let mut known: HashMap<ModelSource, Result<Model, String>> = HashMap::new();
+    let mut known = HashMap::new();
     let mut load = |sources: &[&ModelSource]| {
         let mut unknown = sources.to_vec();
         unknown.retain(|source| !known.contains_key(*source));

@@ -1,6 +1,7 @@
 //! Building of scenes: loads models, resolves clips and masks, places instances.
 
 use super::description::GroupDescription;
+use super::error::Problem;
 use super::expression::ExpressionPlan;
 use super::hash;
 use super::layer::{self, ResolvedClips};
@@ -8,9 +9,9 @@ use super::lod::{self, LevelMaker};
 use super::model_source::LoadedModels;
 use super::placing::Stand;
 use super::resolved::{ResolvedScene, StoredModel};
-use super::{Camera, Levels, ModelSource, Scene, SceneError, Settings};
+use super::{Camera, Levels, ModelSource, Scene, SceneError, Settings, argument};
 use crate::asset::Place;
-use crate::crowd::{Crowd, CrowdError, Expression, Layer};
+use crate::crowd::{Crowd, Expression, Layer};
 use crate::frame::View;
 use crate::frustum::Eye;
 use crate::gameplay::Gameplay;
@@ -133,7 +134,7 @@ impl Scene {
         let settings = &self.settings;
         settings
             .check()
-            .map_err(|refused| SceneError::new(self.name.clone(), refused.problem))?;
+            .map_err(|refused| self.refused(&[refused.name], None, refused.of_key()))?;
         self.check_memory(memory)?;
         let resolved = self.resolve(load)?;
         let mut remarks = self.repairs(&resolved.models);
@@ -162,14 +163,12 @@ impl Scene {
             let raw = resolved.models.iter().map(|model| Arc::clone(&model.raw));
             let maker = LevelMaker::new(raw.collect(), lod, settings.clips.unwrap_or_default());
             let leveled = lod::leveled(crowd, maker, &self.camera, self.resolution)
-                .map_err(|error| self.error(None, error))?;
+                .map_err(|error| self.refused(&["lod"], None, error))?;
             crowd = leveled.crowd;
             levels = Some(leveled.levels);
             remarks.extend(leveled.remarks);
         }
-        let crowd = self
-            .reusing_poses(crowd)
-            .map_err(|error| self.error(None, error))?;
+        let crowd = self.reusing_poses(crowd)?;
         remarks.extend(coarse_positions(&crowd));
         Ok(BuiltScene {
             name: self.name.clone(),
@@ -207,11 +206,12 @@ impl Scene {
             ByteSize(memory).display().si(),
             u32::MAX
         );
-        if self.settings.instances.is_some() {
-            return Err(SceneError::new(self.name.clone(), problem));
+        let mut place = None;
+        if self.settings.instances.is_none() {
+            let largest = self.groups.iter().max_by_key(|group| group.count);
+            place = largest.and_then(|group| group.model_place);
         }
-        let largest = self.groups.iter().max_by_key(|group| group.count);
-        Err(self.error(largest.and_then(|group| group.model_place), problem))
+        Err(self.refused(&["instances"], place, problem))
     }
 
     /// One line for each repair that importers made.
@@ -327,7 +327,11 @@ impl Scene {
                 wording::position("joint", socket, group.model.skeleton().names()).map_err(
                     |problem| {
                         let model = group.model.name();
-                        self.error(None, format!("socket of {model:?}: {problem}"))
+                        self.refused(
+                            &["sockets"],
+                            None,
+                            format!("socket of {model:?}: {problem}"),
+                        )
                     },
                 )?;
             }
@@ -350,7 +354,7 @@ impl Scene {
             let problem = format!(
                 "{count} active morph targets requested; no model of the scene has targets"
             );
-            return Err(self.error(None, problem));
+            return Err(self.refused(&["active_targets"], None, problem));
         }
         let mut plans = Vec::with_capacity(members.len());
         for member in members {
@@ -375,7 +379,7 @@ impl Scene {
             let count = member.placements.len();
             let pinned = plan
                 .of_instances(&member.model, self.seed, stream, count)
-                .map_err(|problem| self.error(plan.place, problem))?;
+                .map_err(|problem| self.caused(plan.place, problem))?;
             weights.push(pinned);
         }
         let mut expressions = Vec::with_capacity(crowd.instance_count());
@@ -391,26 +395,32 @@ impl Scene {
     }
 
     /// Poses that instances share or keep, and instances that are replaced.
-    fn reusing_poses(&self, mut crowd: Crowd) -> Result<Crowd, CrowdError> {
+    fn reusing_poses(&self, mut crowd: Crowd) -> Result<Crowd, SceneError> {
         let settings = &self.settings;
         if let Some(share) = settings.frozen
             && share > 0.0
         {
-            crowd = crowd.with_frozen(share, self.seed)?;
+            crowd = crowd
+                .with_frozen(share, self.seed)
+                .map_err(|error| self.refused(&["frozen"], None, error))?;
         }
         if let Some(share) = settings.turnover
             && share > 0.0
         {
-            return crowd.with_turnover(share, self.seed);
+            return crowd
+                .with_turnover(share, self.seed)
+                .map_err(|error| self.refused(&["turnover"], None, error));
         }
         if let Some(buckets) = settings.phase_buckets {
-            return crowd.with_phase_buckets(buckets);
+            return crowd
+                .with_phase_buckets(buckets)
+                .map_err(|error| self.refused(&["phase_buckets"], None, error));
         }
         let Some([near, far]) = settings.update_rate else {
             return Ok(crowd);
         };
         let eye = self.camera.eye(&crowd, self.resolution).as_dvec3();
-        crowd.with_update_rates(|placement| {
+        let rated = crowd.with_update_rates(|placement| {
             let distance = rows_to_affine(placement).translation.distance(eye);
             if distance > far {
                 4
@@ -419,7 +429,34 @@ impl Scene {
             } else {
                 1
             }
-        })
+        });
+        rated.map_err(|error| self.refused(&["update_rate"], None, error))
+    }
+
+    /// The error for settings that together cause a problem: of the first that was given as an argument, and of a place
+    /// in the file if none was.
+    pub(super) fn refused(
+        &self,
+        settings: &[&str],
+        place: Option<Place>,
+        problem: impl Display,
+    ) -> SceneError {
+        let given = self.beside.chosen();
+        match settings.iter().find(|name| given.contains_key(**name)) {
+            Some(name) => {
+                let cause = format!("{} for {}", argument(name), self.name);
+                SceneError::new(cause, problem.to_string())
+            }
+            None => self.error(place, problem),
+        }
+    }
+
+    /// The error for a problem that a setting may have caused.
+    pub(super) fn caused(&self, place: Option<Place>, problem: Problem) -> SceneError {
+        match problem.setting {
+            Some(setting) => self.refused(&[setting], place, problem.text),
+            None => self.error(place, problem.text),
+        }
     }
 
     pub(super) fn error(&self, place: Option<Place>, problem: impl Display) -> SceneError {

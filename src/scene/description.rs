@@ -103,6 +103,8 @@ pub struct Scene {
     /// Its camera.
     pub camera: Camera,
     pub(super) settings: Settings,
+    /// Those of the settings that were not chosen in the file.
+    pub(super) beside: Settings,
     /// The groups, changed by the settings.
     pub(crate) groups: Vec<GroupDescription>,
 }
@@ -150,7 +152,8 @@ impl Scene {
                 model.smooth |= settings.interpolation == Some(Interpolation::Smooth);
             }
         }
-        self.settings = self.settings.with(settings);
+        self.settings = self.settings.with(settings.clone());
+        self.beside = self.beside.with(settings);
         self
     }
 }

@@ -2,11 +2,13 @@
 
 use crate::asset::Place;
 use crate::wording;
+use std::fmt::Display;
 
 /// Error for a scene that cannot be read or built: one line with the file, the place in it and what was expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{problem}", prefix(.file, *.place))]
 pub struct SceneError {
+    /// The file, or the argument that was given; may be empty.
     pub(super) file: String,
     pub(super) place: Option<Place>,
     pub(super) problem: String,
@@ -36,6 +38,33 @@ impl SceneError {
         Self {
             place: Some(place),
             ..Self::new(file, problem)
+        }
+    }
+}
+
+/// A problem that is found where the scene is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The setting whose value causes it, if one does.
+    pub setting: Option<&'static str>,
+    /// What is wrong.
+    pub text: String,
+}
+
+impl Problem {
+    /// A problem that no setting causes.
+    pub fn new(text: impl Display) -> Self {
+        Self {
+            setting: None,
+            text: text.to_string(),
+        }
+    }
+
+    /// The same problem, caused by the value of a setting.
+    pub fn of(setting: &'static str, text: impl Display) -> Self {
+        Self {
+            setting: Some(setting),
+            ..Self::new(text)
         }
     }
 }

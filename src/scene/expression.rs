@@ -1,5 +1,6 @@
 //! Weights of morph targets that a scene gives to the instances of a group.
 
+use super::error::Problem;
 use crate::asset::Place;
 use crate::model::{Model, TargetWeight};
 use crate::wording;
@@ -36,13 +37,14 @@ impl ExpressionPlan {
         seed: u64,
         group: usize,
         count: usize,
-    ) -> Result<Vec<Vec<TargetWeight>>, String> {
+    ) -> Result<Vec<Vec<TargetWeight>>, Problem> {
         let targets = model.mesh().targets().list().iter();
         let names: Vec<&String> = targets.map(|target| &target.name).collect();
         let mut named = Vec::with_capacity(self.weights.len());
         let mut others: Vec<u32> = (0..names.len() as u32).collect();
         for (name, weight) in &self.weights {
-            let target = wording::position("morph target", name, &names)? as u32;
+            let target = wording::position("morph target", name, &names).map_err(Problem::new)?;
+            let target = target as u32;
             others.retain(|other| *other != target);
             named.push(TargetWeight {
                 target,
@@ -51,11 +53,12 @@ impl ExpressionPlan {
         }
         let active = self.active.unwrap_or(0) as usize;
         if active > others.len() {
-            return Err(format!(
-                "active_targets = {active}; expected at most {}, which {:?} has to choose from",
+            let problem = format!(
+                "{active} active morph targets; expected at most {}, which {:?} has to choose from",
                 others.len(),
                 model.name()
-            ));
+            );
+            return Err(Problem::of("active_targets", problem));
         }
         // A stream that neither a group nor a layer uses.
         let mut random = Pcg32::new(seed, (1 << 48) | group as u64);

@@ -1,5 +1,6 @@
 //! Every field of a model that can change vertices or a picture changes the hash of a scene.
 
+use super::error::Problem;
 use super::*;
 use crate::model::{
     Axes, Channel, Clip, Handedness, IDENTITY_ROWS, Image, Influences, Interpolation, Joint,
@@ -292,7 +293,7 @@ fn hash(parts: ModelParts) -> u64 {
         attributes: Some(crate::vertex::Attributes::Pnt),
         ..Settings::default()
     });
-    let mut load = |_: &[&ModelSource]| vec![Model::new(parts.clone()).map_err(|e| e.to_string())];
+    let mut load = |_: &[&ModelSource]| vec![Model::new(parts.clone()).map_err(Problem::new)];
     scene.build_with(1 << 30, &mut load).unwrap().hash
 }
 

@@ -31,7 +31,7 @@ pub use lod::{LEVELS, Levels, SIZES};
 pub use model_source::{BUILT_IN_MODELS, ModelSource};
 pub use placing::Layout;
 pub use settings::{
-    Clips, DeviceLoad, Interpolation, Lod, Output, RefusedSetting, Settings, words,
+    Clips, DeviceLoad, Interpolation, Lod, Output, RefusedSetting, Settings, argument, words,
 };
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Source of a group's model, and the numbers that it is adapted to.
 
+use super::error::Problem;
 use crate::asset::walker::{People, walker};
 use crate::asset::{self, FORMATS, Request, Vertices, adapt, extremes, face::face};
 use crate::model::Model;
@@ -149,6 +150,7 @@ impl ModelSource {
     /// One line: any error of the importer, or numbers that the model cannot be adapted to.
     pub fn load(&self) -> Result<Model, String> {
         self.load_with(&bases(&[self]))
+            .map_err(|problem| problem.text)
     }
 
     /// As [`ModelSource::load`] for several models, in parallel; meshes people once.
@@ -160,26 +162,29 @@ impl ModelSource {
             .collect()
     }
 
-    fn load_with(&self, bases: &PeopleBases) -> Result<Model, String> {
-        self.adapted(bases).map_err(|error| error.to_string())
-    }
-
-    fn adapted(&self, bases: &PeopleBases) -> Result<Model, Box<dyn Error>> {
-        let mut model = self.original(bases)?;
+    fn load_with(&self, bases: &PeopleBases) -> Result<Model, Problem> {
         let is_generated = matches!(
             self.origin,
             Origin::BuiltIn("walker" | "walker-8" | "face") | Origin::Person(_)
         );
+        let mut model = self.original(bases).map_err(|error| Problem {
+            setting: is_generated.then_some("vertices"),
+            text: error.to_string(),
+        })?;
         if let Some(vertices) = self.vertices
             && !is_generated
         {
-            model = with_vertices(model, vertices)?;
+            model =
+                with_vertices(model, vertices).map_err(|error| Problem::of("vertices", error))?;
         }
         if let Some(influences) = self.influences {
-            model = adapt::with_influences(model, influences as usize)?;
+            model = adapt::with_influences(model, influences as usize)
+                .map_err(|error| Problem::of("influences", error))?;
         }
         if self.smooth {
-            model = model.smoothed()?;
+            model = model
+                .smoothed()
+                .map_err(|error| Problem::of("interpolation", error))?;
         }
         Ok(model)
     }
@@ -240,7 +245,7 @@ impl ModelSource {
 }
 
 /// Models in the order of their sources.
-pub type LoadedModels = Vec<Result<Model, String>>;
+pub type LoadedModels = Vec<Result<Model, Problem>>;
 
 /// The mesh of people by its number of vertices.
 type PeopleBases = HashMap<u32, Result<People, String>>;

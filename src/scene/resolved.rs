@@ -63,11 +63,12 @@ impl Scene {
         let used = self.groups.iter().flat_map(GroupDescription::used_models);
         let sources: Vec<&ModelSource> = used.collect::<IndexSet<_>>().into_iter().collect();
         if let Some((source, problem)) = ModelSource::excess(&sources) {
-            return Err(self.error(self.place_of(source), problem));
+            let place = self.place_of(source);
+            return Err(self.refused(&["models", "vertices"], place, problem));
         }
         let mut models = Vec::with_capacity(sources.len());
         for (model, source) in load(&sources).into_iter().zip(&sources) {
-            let model = model.map_err(|error| self.error(self.place_of(source), error))?;
+            let model = model.map_err(|problem| self.caused(self.place_of(source), problem))?;
             models.push(Deriving::new(model));
         }
         let index_of: HashMap<&ModelSource, usize> = sources.iter().copied().zip(0..).collect();
@@ -111,7 +112,7 @@ impl Scene {
                 let stored = clips.stored(Arc::clone(&raw));
                 Ok(StoredModel {
                     from_file: source.is_file(),
-                    stored: stored.map_err(|error| self.error(None, error))?,
+                    stored: stored.map_err(|error| self.refused(&["clips"], None, error))?,
                     raw,
                 })
             })
@@ -144,7 +145,7 @@ impl Scene {
             }
             Some(_) => return Ok(()),
         };
-        Err(SceneError::new(self.name.clone(), problem))
+        Err(self.refused(&["models", "instances"], None, problem))
     }
 
     /// Resolves the clips and masks of a group; derived clips are added to its model.

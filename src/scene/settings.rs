@@ -294,33 +294,33 @@ impl Settings {
         if let Some(distance) = self.distance
             && !wording::is_above_zero(distance)
         {
-            let problem = format!("distance = {distance}; expected a factor of more than 0");
+            let problem = format!("= {distance}; expected a factor of more than 0");
             return refused("distance", problem);
         }
         let [near, far] = self.update_rate.unwrap_or_default();
         if !(near >= 0.0 && near <= far && far.is_finite()) {
             let expected = "metres, 0 or more, the second no less than the first";
-            let problem = format!("update_rate = [{near}, {far}]; expected {expected}");
+            let problem = format!("= [{near}, {far}]; expected {expected}");
             return refused("update_rate", problem);
         }
         if self.update_rate.is_some() && self.phase_buckets.is_some() {
-            let problem = "update_rate beside phase_buckets; expected one of them";
+            let problem = "beside phase_buckets; expected one of them";
             return refused("update_rate", problem);
         }
         for (name, value) in [("turnover", self.turnover), ("frozen", self.frozen)] {
             let Some(value) = value else { continue };
             if !(0.0..=1.0).contains(&value) {
-                return refused(name, format!("{name} = {value}; expected a share, 0 to 1"));
+                return refused(name, format!("= {value}; expected a share, 0 to 1"));
             }
             let lod = self.lod.is_some_and(|lod| !lod.is_none());
             if value > 0.0 && (lod || self.update_rate.is_some() || self.phase_buckets.is_some()) {
                 let others = "lod, update_rate or phase_buckets";
-                let problem = format!("{name} beside {others}; expected no more than one of them");
+                let problem = format!("beside {others}; expected no more than one of them");
                 return refused(name, problem);
             }
         }
         if self.output == Some(Output::Ring) && self.motion {
-            let problem = "--motion draws what --output ring does not keep; expected one of them";
+            let problem = "draws what --output ring does not keep; expected one of them";
             return refused("motion", problem);
         }
         Ok(())
@@ -360,8 +360,25 @@ impl Settings {
 pub struct RefusedSetting {
     /// Its name: that of its field.
     pub name: &'static str,
-    /// What is wrong with the value.
+    /// What is wrong with the value, which follows the name.
     pub problem: String,
+}
+
+impl RefusedSetting {
+    /// The line about the setting's argument.
+    pub fn of_argument(&self) -> String {
+        format!("{} {}", argument(self.name), self.problem)
+    }
+
+    /// The line about the setting's key in a scene file.
+    pub(super) fn of_key(&self) -> String {
+        format!("{} {}", self.name, self.problem)
+    }
+}
+
+/// The argument of commands that chooses the setting of this name.
+pub fn argument(name: &str) -> String {
+    format!("--{}", name.replace('_', "-"))
 }
 
 fn refused(name: &'static str, problem: impl Into<String>) -> Result<(), RefusedSetting> {
@@ -380,7 +397,7 @@ fn check_range(
         return Ok(());
     }
     let range = most.map_or("or more".into(), |most| format!("to {most}"));
-    refused(name, format!("{name} = {value}; expected {least} {range}"))
+    refused(name, format!("= {value}; expected {least} {range}"))
 }
 
 /// The words of a chosen value: one, or those of a list; none for a switch.

@@ -298,7 +298,7 @@ impl State {
         let mut words = vec!["skinbench run".to_owned(), quoted(&self.document.source)];
         words.push(format!("-b {}", self.backends().join(",")));
         for (name, value) in self.run.chosen() {
-            words.push(format!("--{}", name.replace('_', "-")));
+            words.push(scene::argument(&name));
             let value = scene::words(&value).join(",");
             words.extend((!value.is_empty()).then(|| quoted(&value)));
         }

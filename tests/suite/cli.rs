@@ -199,14 +199,22 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         ("run -b gqu-*", 2, "unknown backend \"gqu-*\";"),
         ("run many-foxes --model Fxo", 2, "unknown model \"Fxo\";"),
         ("run many-foxes --model missing.glb", 1, "missing.glb: "),
-        ("run --instances 0", 2, "instances = 0; expected 1 or more"),
+        (
+            "run --instances 0",
+            2,
+            "error: --instances = 0; expected 1 or more",
+        ),
         ("run --instances -3", 2, "unexpected argument '-3' found"),
         (
             "run --frames 0",
             2,
             "'0' for '--frames <N>': expected a whole number, 1 or more",
         ),
-        ("run --passes 65", 2, "passes = 65; expected 0 to 64"),
+        (
+            "run --passes 65",
+            2,
+            "error: --passes = 65; expected 0 to 64",
+        ),
         ("run --output packd", 2, "'packd' for '--output <"),
         (
             "run -b cpu-simd:lane",
@@ -227,12 +235,47 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         (
             "run city --models 9 --instances 5",
             1,
-            "city: 9 models for 5 instances; expected at most 5",
+            "--models for city: 9 models for 5 instances; expected at most 5",
+        ),
+        (
+            "run walkers --vertices 33",
+            1,
+            "error: --vertices for walkers: walker: 33 vertices; expected 500 to 200000",
+        ),
+        (
+            "render smoke --vertices 33 -o out.png",
+            1,
+            "error: --vertices for smoke: walker: 33 vertices; expected 500 to 200000",
+        ),
+        (
+            "run sprout-glb --vertices 1",
+            1,
+            "error: --vertices for sprout-glb: ",
+        ),
+        (
+            "run city --instances 500 --models 500 --vertices 100000",
+            1,
+            "error: --models for city: the models up to this one cost ",
+        ),
+        (
+            "run smoke --active-targets 3",
+            1,
+            "error: --active-targets for smoke: 3 active morph targets requested; no model",
+        ),
+        (
+            "run one-face --active-targets 300",
+            1,
+            "error: --active-targets for one-face: 300 active morph targets; expected at most 52",
+        ),
+        (
+            "run smoke --sockets tail",
+            1,
+            "error: --sockets for smoke: socket of \"walker\": unknown joint \"tail\"",
         ),
         (
             "run --models 4",
             1,
-            "walkers: 4 models, but no group of people; expected a scene with one, such as city",
+            "--models for walkers: 4 models, but no group of people; expected a scene with one, such as city",
         ),
         (
             "run city --lod mesh,joint",
@@ -303,7 +346,7 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         (
             "sweep walkers --instances 1,0 -o out",
             2,
-            "instances = 0; expected 1 or more",
+            "error: --instances = 0; expected 1 or more",
         ),
         (
             "sweep walkers --instances 1,x -o out",
@@ -323,7 +366,7 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         (
             "run --update-rate 40,20",
             2,
-            "update_rate = [40, 20]; expected metres, 0 or more, the second no less",
+            "--update-rate = [40, 20]; expected metres, 0 or more, the second no less",
         ),
         (
             "run --update-rate 20,40 --phase-buckets 4",
@@ -368,7 +411,7 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         (
             "sweep walkers --instances 1000000000000 -o out",
             1,
-            "walkers: 1000000000000 instances take ",
+            "--instances for walkers: 1000000000000 instances take ",
         ),
         (&format!("sweep smoke -o {blocked}"), 1, "blocked: "),
         (
@@ -458,12 +501,7 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         (
             "run --instances 1000000000000",
             1,
-            "walkers: 1000000000000 instances take ",
-        ),
-        (
-            "run --vertices 5",
-            1,
-            "walker: 5 vertices; expected 500 to 200000",
+            "--instances for walkers: 1000000000000 instances take ",
         ),
         ("run missing.toml", 1, "missing.toml: cannot read: "),
         (

@@ -45,7 +45,7 @@ impl SceneFile {
                 table: all.get_ref(),
                 ..keys
             };
-            chosen.error(refused.name, refused.problem)
+            chosen.error(refused.name, refused.of_key())
         })?;
         let resolution = keys.get("resolution")?.unwrap_or([1280, 720]);
         if !resolution.iter().all(|pixels| (1..=8192).contains(pixels)) {
@@ -75,9 +75,13 @@ impl SceneFile {
             resolution,
             camera,
             settings: Settings::default(),
+            beside: Settings::default(),
             groups: groups.iter().map(checked).collect::<Result<_, _>>()?,
         };
-        Ok(scene.with(settings))
+        Ok(Scene {
+            beside: Settings::default(),
+            ..scene.with(settings)
+        })
     }
 }
 

@@ -164,11 +164,11 @@ fn wrong_numbers_of_models_and_unknown_kinds_are_refused() {
     };
     assert_eq!(
         refused("city", models(64, Some(10))),
-        "city: 64 models for 10 instances; expected at most 10"
+        "--models for city: 64 models for 10 instances; expected at most 10"
     );
     let error = refused("walkers", models(4, None));
     assert!(
-        error.starts_with("walkers: 4 models, but no group of people; expected"),
+        error.starts_with("--models for walkers: 4 models, but no group of people; expected"),
         "{error}"
     );
     for (from, to, expected) in [
