@@ -60,7 +60,11 @@ fn try_main() -> Result<(), Box<dyn Error>> {
     for outcome in run::run(&scene, &context, &options, &mut ())? {
         match (outcome.status, &outcome.parity) {
             (Status::Ok, Some(parity)) => {
-                println!("{}: parity {:.1e}", outcome.name, parity.max_rel)
+                println!(
+                    "{}: parity {:.1e}",
+                    outcome.name,
+                    parity.max_rel.unwrap_or(f64::NAN)
+                )
             }
             (status, _) => println!(
                 "{}: {}, {}",

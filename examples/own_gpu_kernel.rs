@@ -150,7 +150,8 @@ fn try_main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         let parity = outcome
             .parity
             .as_ref()
-            .map_or(f64::NAN, |parity| parity.max_rel);
+            .and_then(|parity| parity.max_rel)
+            .unwrap_or(f64::NAN);
         let skin = outcome
             .median(Stage::Skin)
             .map_or(f64::NAN, |ns| ns as f64 / 1e6);

@@ -51,7 +51,7 @@
 //!     assert_eq!(outcome.status, Status::Ok);
 //!     let parity = outcome.parity.unwrap();
 //!     assert_eq!(parity.vertices, 4 * scene.crowd.vertex_count()); // at four different times
-//!     assert!(parity.max_rel < 1e-5); // of the bounding box's diagonal
+//!     assert!(parity.max_rel.is_some_and(|error| error < 1e-5)); // of the bounding box's diagonal
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -114,8 +114,8 @@ impl Observer for Progress {
         );
         let Some(backend) = step.backend else { return };
         let mut text = step.activity.to_string();
-        if let Some(parity) = step.parity {
-            text += &format!(", verified: off by {:.1e} at most", parity.max_rel);
+        if let Some(error) = step.parity.and_then(|parity| parity.max_rel) {
+            text += &format!(", verified: off by {error:.1e} at most");
         }
         self.set_line(backend, &text);
     }

@@ -10,7 +10,7 @@ use crate::gpu::Drawable;
 use crate::model::rows_to_affine;
 use crate::pose::PoseData;
 use crate::reference::{Blending, Deviation, ReferencePose, nan_max, shown};
-use crate::vertex::{Encoding, VertexFormat};
+use crate::vertex::{Attributes, Encoding, VertexFormat};
 use rayon::prelude::*;
 use std::ops::{Range, RangeInclusive};
 
@@ -149,11 +149,11 @@ impl Coverage {
 /// Result of comparing a backend with the reference.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Parity {
-    /// Largest position error over the diagonal of what its group shows, or that of poses if the backend computes no vertices; NaN if any error
-    /// was NaN.
-    pub max_rel: f64,
-    /// Largest angle between normals or tangents in radians; NaN if any angle was NaN.
-    pub max_normal: f64,
+    /// Largest position error over the diagonal of what its group shows, or that of poses if the backend computes no
+    /// vertices; NaN if any error was NaN, `None` if nothing could be compared.
+    pub max_rel: Option<f64>,
+    /// Largest angle between normals or tangents in radians; NaN if any angle was NaN, `None` if none were compared.
+    pub max_normal: Option<f64>,
     /// The largest tolerance that was applied: the requested one, and the backend's stated error.
     pub tolerance: Tolerance,
     /// Stated error of a backend that approximates.
@@ -301,7 +301,7 @@ impl Comparison {
         }
     }
 
-    /// Compares the last frame of a backend. Returns `false` if nothing more can be compared.
+    /// Compares the last frame of a backend, up to the first failure. Returns `false` if there is one.
     fn add_frame(
         &mut self,
         backend: &mut dyn Prepared,
@@ -319,13 +319,11 @@ impl Comparison {
                 .clone()
                 .filter(|instance| shows(visible.as_deref(), *instance))
                 .collect();
-            if let Some(visible) = visible.as_deref().filter(|_| self.parity.failure.is_none()) {
+            if let Some(visible) = visible.as_deref() {
                 self.parity.failure = wrongly_shown(crowd, coverage, range, visible, tick);
             }
             let sizes = self.read_back(backend, crowd, output, range, shown.len())?;
             if self.parity.failure.is_some() {
-                self.parity.max_rel = f64::NAN;
-                self.parity.max_normal = f64::NAN;
                 return Ok(false);
             }
             let reference = self.interpolated.as_ref().unwrap_or(crowd);
@@ -356,6 +354,9 @@ impl Comparison {
                 .beside(backend.approximation_of(group));
             self.add(&compared, group, shown.len(), allowed);
             self.parity.failure = failure(&compared, tick, allowed);
+            if self.parity.failure.is_some() {
+                return Ok(false);
+            }
         }
         Ok(true)
     }
@@ -406,8 +407,11 @@ impl Comparison {
             error = position;
             self.parity.vertices += (shown * group.model.mesh().vertex_count()) as u64;
         }
-        self.parity.max_rel = nan_max(self.parity.max_rel, error);
-        self.parity.max_normal = nan_max(self.parity.max_normal, normal);
+        self.parity.max_rel = Some(nan_max(self.parity.max_rel.unwrap_or(0.0), error));
+        if self.has_vertices && group.format.attributes != Attributes::P {
+            let known = self.parity.max_normal.unwrap_or(0.0);
+            self.parity.max_normal = Some(nan_max(known, normal));
+        }
         let largest = &mut self.parity.tolerance.position;
         *largest = largest.max(allowed.position);
     }

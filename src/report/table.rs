@@ -205,8 +205,8 @@ pub fn result(outcome: &Outcome) -> String {
     if let Some(ns) = outcome.median(Stage::Frame) {
         known.push(format!("{} per frame", duration(ns)));
     }
-    if let Some(parity) = &outcome.parity {
-        known.push(format!("off by {:.1e} at most", parity.max_rel));
+    if let Some(error) = outcome.parity.as_ref().and_then(|parity| parity.max_rel) {
+        known.push(format!("off by {error:.1e} at most"));
     }
     known.push(outcome.status.name().into());
     known.join(", ")
@@ -306,13 +306,14 @@ fn mebibytes(bytes: u64) -> String {
 const VERIFIED: [Column<Outcome>; 5] = [
     Column::words("backend", |outcome| Some(outcome.name.into())),
     Column::figures("position", Place::Stays, |outcome| {
-        Some(format!("{:.1e}", outcome.parity.as_ref()?.max_rel))
+        Some(format!("{:.1e}", outcome.parity.as_ref()?.max_rel?))
     }),
     Column::figures("normal", Place::Leaves(2), |outcome| {
-        Some(format!("{:.1e} rad", outcome.parity.as_ref()?.max_normal))
+        Some(format!("{:.1e} rad", outcome.parity.as_ref()?.max_normal?))
     }),
     Column::figures("vertices", Place::Leaves(1), |outcome| {
-        Some(grouped(outcome.parity.as_ref()?.vertices))
+        let vertices = outcome.parity.as_ref()?.vertices;
+        (vertices > 0).then(|| grouped(vertices))
     }),
     Column::words("status", |outcome| Some(outcome.status.name().into())),
 ];

@@ -141,7 +141,7 @@ columns! {
     /// Bandwidth reached, in percent of `limit`.
     pct_of_limit: Option<f64> = times.and_then(StageTimes::percent_of_limit).map(|pct| percent(pct / 100.0));
     /// Largest position error over the bounding box's diagonal.
-    parity_max_rel: Option<f64> = outcome.parity.as_ref().map(|p| p.max_rel);
+    parity_max_rel: Option<f64> = outcome.parity.as_ref().and_then(|p| p.max_rel);
     /// Largest position error that passes.
     parity_tol: Option<f64> = outcome.parity.as_ref().map(|p| p.tolerance.position);
     /// Error of a compressed clip.
@@ -220,8 +220,8 @@ columns! {
     /// Largest distance of a vertex from the full character's, in pixels of the scene's picture, as if each error were on
     /// the largest instance: that of the backend, of clips and reused poses, and of levels. Filled on the same row as
     /// `host_bytes`.
-    error_px: Option<f64> = outcome.parity.as_ref().filter(|_| of_frame).map(|parity| {
-        let relative = parity.max_rel + clip_error.unwrap_or(0.0);
+    error_px: Option<f64> = outcome.parity.as_ref().filter(|_| of_frame).and_then(|p| p.max_rel).map(|error| {
+        let relative = error + clip_error.unwrap_or(0.0);
         relative * scene.largest_pixels() + lod.map_or(0.0, |lod| lod.pixels)
     });
     /// Clock of the device in the frames, in percent of its best in the run: the median. Filled, as the next two, where

@@ -189,8 +189,8 @@ pub(super) fn record(
         .unwrap_or(of_format)
         .beside(approximation);
     let parity = Parity {
-        max_rel: 0.0,
-        max_normal: 0.0,
+        max_rel: None,
+        max_normal: None,
         tolerance,
         approximation,
         vertices: 0,

@@ -977,7 +977,25 @@ fn a_parity_failure_has_no_times_and_exits_3() {
     assert_eq!(output.code, Some(3));
     let text = output.text;
     assert!(text.contains("cpu-scalar: parity_failed: "), "{text}");
-    succeed(&folder, "verify smoke -b cpu-scalar --instances 3");
+    // It ends at the first failure, with what was compared until then: a frame of the first group.
+    let row = text.lines().find(|line| line.starts_with("cpu-scalar "));
+    let cells: Vec<&str> = row.unwrap().split_whitespace().collect();
+    let [_, position, normal, "rad", "1,988", "parity_failed"] = cells[..] else {
+        panic!("{text}");
+    };
+    for error in [position, normal] {
+        let error: f64 = error.parse().unwrap();
+        assert!(error > 0.0 && error < 1e-5, "{text}");
+    }
+    let verified = succeed(
+        &folder,
+        "verify smoke -b cpu-scalar --instances 3 --attributes p",
+    );
+    let heading = verified.text.lines().nth(2).unwrap();
+    assert!(
+        !heading.contains("normal"),
+        "no normal is compared: {heading}"
+    );
     assert_eq!(files(&folder), [""; 0]);
 }
 

@@ -270,8 +270,8 @@ fn the_last_level_is_baked_where_it_may_be() {
         "{failure}"
     );
     assert!(
-        exact.approximation.is_none() && exact.max_rel < 1e-5 && baked.max_rel > 1e-5,
-        "{}",
+        exact.approximation.is_none() && exact.max_rel < Some(1e-5) && baked.max_rel > Some(1e-5),
+        "{:?}",
         baked.max_rel
     );
     let scratch = |crowd: &Crowd| {

@@ -402,7 +402,7 @@ pub fn assert_parity(
         }
         let parity = verified(&*backend, context, crowd, ticks);
         println!(
-            "{}: {:.2e}, normals {:.2e}",
+            "{}: {:.2?}, normals {:.2?}",
             entry.name, parity.max_rel, parity.max_normal
         );
         assert_eq!(parity.failure, None, "{}", entry.name);

@@ -238,14 +238,15 @@ fn half_precision_keeps_its_stated_error() {
         let parity = verified(&*backend, &context, &crowd, &[0, 33]);
         assert_eq!(parity.failure, None);
         let stated = parity.approximation.unwrap();
+        let [max_rel, max_normal] = [parity.max_rel, parity.max_normal].map(Option::unwrap);
         println!(
-            "{:.1e} of {:.1e}, normals {:.1e} of {:.1e}",
-            parity.max_rel, stated.position, parity.max_normal, stated.normal
+            "{max_rel:.1e} of {:.1e}, normals {max_normal:.1e} of {:.1e}",
+            stated.position, stated.normal
         );
         assert_eq!(stated.clip_error, None, "poses are exact");
         if encoding == Encoding::F32 {
-            assert!(parity.max_rel < stated.position && parity.max_rel > 0.01 * stated.position);
-            assert!(parity.max_normal < stated.normal && parity.max_normal > 0.01 * stated.normal);
+            assert!(max_rel < stated.position && max_rel > 0.01 * stated.position);
+            assert!(max_normal < stated.normal && max_normal > 0.01 * stated.normal);
         }
     }
 }

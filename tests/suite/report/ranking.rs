@@ -184,8 +184,8 @@ fn frames_decide_unless_drawing_is_emulated() {
 fn backends_that_leave_instances_out_do_not_compete() {
     let mut culled = frame("culled", steady(10_000));
     culled.parity = Some(Parity {
-        max_rel: 0.0,
-        max_normal: 0.0,
+        max_rel: Some(0.0),
+        max_normal: Some(0.0),
         tolerance: Tolerance::default(),
         approximation: None,
         vertices: 9,

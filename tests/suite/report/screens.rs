@@ -36,8 +36,8 @@ fn outcome(backend: &'static str, frames: &[u64], pose: u64, skin: u64, draw: u6
         stages,
         device: "avx2, 1 thread".into(),
         parity: Some(parity::Parity {
-            max_rel: 3.6e-7,
-            max_normal: 1e-6,
+            max_rel: Some(3.6e-7),
+            max_normal: Some(1e-6),
             tolerance: parity::Tolerance::default(),
             approximation: None,
             vertices: 12,
