@@ -21,6 +21,7 @@ use crate::gpu::passes::skin_kernels::{
 };
 #[cfg(feature = "gpu")]
 use crate::gpu::{MeshForm, PaletteForm, Posing};
+use crate::wording;
 use std::sync::LazyLock;
 
 /// Owner of the backends in [`REGISTRY`].
@@ -227,6 +228,23 @@ pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
     ];
     rows.into_iter().chain(device_rows).collect()
 });
+
+/// Backends that were in the registry, and the one that took the place of each.
+const REMOVED: [(&str, &str); 2] = [
+    ("gpu-compute:morph-16", "gpu-compute"),
+    ("gpu-compute:subgroup", "gpu-compute:instances"),
+];
+
+/// One line about a name or pattern that no backend has: what took its place, or the closest name.
+pub fn unknown(name: &str) -> String {
+    match REMOVED.iter().find(|(removed, _)| *removed == name) {
+        Some((_, instead)) => format!("the backend {name:?} was removed; use {instead:?}"),
+        None => {
+            let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+            wording::unknown("backend", name, &names)
+        }
+    }
+}
 
 #[cfg(feature = "gpu")]
 fn vertex(posing: Posing, mesh: MeshForm, palette: PaletteForm) -> Constructor {

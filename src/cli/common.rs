@@ -14,7 +14,7 @@ use skinbench::harness::run::{Ended, Outcome, Status};
 use skinbench::model::Model;
 #[cfg(not(feature = "gpu"))]
 use skinbench::registry;
-use skinbench::registry::{BackendEntry, REGISTRY};
+use skinbench::registry::{BackendEntry, REGISTRY, find, unknown};
 use skinbench::results::session::{Program, Session};
 use skinbench::scene::{BuiltScene, Scene, SceneError, Settings};
 use skinbench::simd::Isa;
@@ -185,23 +185,23 @@ impl BackendArguments {
             let entries = REGISTRY.iter().filter(|entry| entry.is_built());
             return Ok(entries.filter(|entry| !entry.name.contains(':')).collect());
         }
-        matching("backend", &self.backends, &REGISTRY[..], |entry| entry.name)
+        matching(&self.backends, &REGISTRY[..], |entry| entry.name, unknown)
     }
 }
 
 /// Those of `all` whose names match one of the patterns, or all without a pattern, in their order. Each pattern must match
-/// a name; `kind` says what is named.
+/// a name; `unknown` is the line about one that does not.
 pub fn matching<'a, T>(
-    kind: &str,
     globs: &[String],
     all: &'a [T],
     name: impl Fn(&T) -> &str,
+    unknown: impl Fn(&str) -> String,
 ) -> Result<Vec<&'a T>, UsageError> {
     let patterns: Vec<_> = globs.iter().map(|glob| WildMatch::new(glob)).collect();
     let names: Vec<&str> = all.iter().map(&name).collect();
     for (pattern, glob) in patterns.iter().zip(globs) {
         if !names.iter().any(|name| pattern.matches(name)) {
-            return Err(UsageError(wording::unknown(kind, glob, &names)));
+            return Err(UsageError(unknown(glob)));
         }
     }
     let matching = (0..all.len()).filter(|&index| {
@@ -225,9 +225,7 @@ fn unknown_name(error: SceneError) -> anyhow::Error {
 
 /// The backend of exactly this name.
 pub fn backend(name: &str) -> Result<&'static BackendEntry, UsageError> {
-    let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
-    let index = wording::position("backend", name, &names).map_err(UsageError)?;
-    Ok(&REGISTRY[index])
+    find(name).ok_or_else(|| UsageError(unknown(name)))
 }
 
 /// Bytes of main memory that a run may take.

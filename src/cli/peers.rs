@@ -4,6 +4,7 @@ use super::{Exit, UsageError, WorkloadArguments, common, run, say, tell, verify}
 use clap::{Arg, Args, Subcommand};
 use skinbench::peers::{self, Manifest};
 use skinbench::registry::BackendEntry;
+use skinbench::wording;
 use std::path::{Path, PathBuf};
 
 /// Our backends beside peers, unless others are named.
@@ -88,7 +89,13 @@ impl Selection {
         }
         if found.is_empty() || !patterns.is_empty() {
             let all = peers::find(&self.folder, &builds).map_err(UsageError)?;
-            let wanted = common::matching("peer", &patterns, &all, |manifest| &manifest.name)?;
+            let names: Vec<&str> = all.iter().map(|manifest| &manifest.name[..]).collect();
+            let wanted = common::matching(
+                &patterns,
+                &all,
+                |manifest| &manifest.name,
+                |name| wording::unknown("peer", name, &names),
+            )?;
             found.extend(wanted.into_iter().cloned());
         }
         for (index, manifest) in found.iter().enumerate() {

@@ -197,6 +197,16 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
             "unknown backend \"cpu-raion\"; did you mean \"cpu-rayon\"? `skinbench list` has all",
         ),
         ("run -b gqu-*", 2, "unknown backend \"gqu-*\";"),
+        (
+            "run -b gpu-compute:morph-16",
+            2,
+            "error: the backend \"gpu-compute:morph-16\" was removed; use \"gpu-compute\"",
+        ),
+        (
+            "render smoke -b gpu-compute:subgroup -o out.png",
+            2,
+            "error: the backend \"gpu-compute:subgroup\" was removed; use \"gpu-compute:instances\"",
+        ),
         ("run many-foxes --model Fxo", 2, "unknown model \"Fxo\";"),
         ("run many-foxes --model missing.glb", 1, "missing.glb: "),
         (
