@@ -3,15 +3,16 @@
 use super::output::expect_ending;
 use super::serve::serve;
 use super::settings::ModelArguments;
-use super::{BackendArguments, Exit, UsageError, built_from, common, positive, write_file};
+use super::{Exit, built_from, common, positive, write_file};
 use clap::Args;
 use skinbench::backend::Joints;
-use skinbench::registry::{BackendEntry, REGISTRY, find};
+use skinbench::registry::{BackendEntry, REGISTRY, find, unknown};
 use skinbench::scene::{BuiltScene, Scene, Settings};
 use skinbench::web::{Choice, page};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use wildmatch::WildMatch;
 
 /// Instances of the crowds, as fractions of the scene's own.
 const FRACTIONS: [u64; 3] = [10, 3, 1];
@@ -82,28 +83,30 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
 }
 
-/// The backends on the device that match the patterns. The plain `gpu-compute` chooses one of its variants by a trial,
+/// The backends of a page that match the patterns, each of which must match one. The plain `gpu-compute` chooses one of its variants by a trial,
 /// which a recording cannot, and variants that cull, with levels or without, skin other instances at every tick.
 fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static BackendEntry>> {
     if globs.is_empty() {
         return Ok(DEFAULT.into_iter().filter_map(find).collect());
     }
-    let globs = BackendArguments {
-        backends: globs.to_vec(),
-    };
-    let mut matching = globs.entries()?;
-    matching.retain(|entry| is_served(entry));
-    if matching.is_empty() {
-        let served = REGISTRY.iter().filter(|entry| is_served(entry));
-        let names: Vec<&str> = served.map(|entry| entry.name).collect();
-        let message = format!(
-            "a page has none of the backends {}; it has {}",
-            globs.backends.join(", "),
-            names.join(", ")
-        );
-        return Err(UsageError(message).into());
+    let served: Vec<&BackendEntry> = REGISTRY.iter().filter(|entry| is_served(entry)).collect();
+    let matching = common::matching(
+        globs,
+        &served,
+        |entry| entry.name,
+        |glob| refusal(glob, &served),
+    )?;
+    Ok(matching.into_iter().copied().collect())
+}
+
+/// One line about a name or pattern that no backend of a page has.
+fn refusal(glob: &str, served: &[&BackendEntry]) -> String {
+    let pattern = WildMatch::new(glob);
+    if !REGISTRY.iter().any(|entry| pattern.matches(entry.name)) {
+        return unknown(glob);
     }
-    Ok(matching)
+    let names: Vec<&str> = served.iter().map(|entry| entry.name).collect();
+    format!("a page cannot have {glob:?}; it has {}", names.join(", "))
 }
 
 /// Returns whether a page can have a backend.

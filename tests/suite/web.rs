@@ -155,13 +155,18 @@ fn figures_of_the_cases_that_the_page_shares() {
 #[test]
 fn only_backends_on_the_device_are_served() {
     let folder = tempfile::tempdir().unwrap();
-    skinbench(&folder, "web smoke -b cpu-* -o page.html")
-        .assert()
-        .code(2)
-        .stderr_eq(str![[r#"
-error: a page has none of the backends cpu-*; it has gpu-vertex, [..]
-
-"#]]);
+    // Each name and pattern has a backend in the page, or is refused.
+    for (refused, names) in [
+        ("cpu-*", "cpu-*"),
+        ("gpu-compute", "gpu-vertex,gpu-compute"),
+        ("cpu-rayon", "gpu-*,cpu-rayon"),
+    ] {
+        let line = format!("error: a page cannot have \"{refused}\"; it has gpu-vertex, [..]\n");
+        skinbench(&folder, &format!("web smoke -b {names} -o page.html"))
+            .assert()
+            .code(2)
+            .stderr_eq(line);
+    }
     skinbench(&folder, "web smoke")
         .assert()
         .code(2)
