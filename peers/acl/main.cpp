@@ -63,8 +63,8 @@ struct Group {
             auto count = track.times.size();
             for (size_t k = 0; k < count; k++)
                 if (track.step || std::abs(track.times[k] - clip.duration * float(k) / float(std::max<size_t>(count - 1, 1))) > 1e-5f)
-                    throw std::runtime_error("ACL samples clips at a constant rate");
-            if (count > 1 && samples > 1 && count != samples) throw std::runtime_error("ACL samples clips at one rate");
+                    throw peer::Refused("ACL samples clips at a constant rate");
+            if (count > 1 && samples > 1 && count != samples) throw peer::Refused("ACL samples clips at one rate");
             samples = std::max(samples, uint32_t(count));
         }
         float rate = samples > 1 ? float(samples - 1) / clip.duration : 30.0f;

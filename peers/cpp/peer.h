@@ -20,6 +20,27 @@
 
 namespace peer {
 
+// What a library cannot do with a crowd: the peer is skipped, and has not failed.
+struct Refused : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// A text as a JSON string.
+inline std::string quoted(const std::string& text) {
+    std::string out = "\"";
+    for (char c : text) {
+        if (uint8_t(c) < ' ') {
+            char escape[8];
+            std::snprintf(escape, sizeof escape, "\\u%04x", unsigned(c));
+            out += escape;
+            continue;
+        }
+        if (c == '"' || c == '\\') out += '\\';
+        out += c;
+    }
+    return out + '"';
+}
+
 // A JSON value; numbers are doubles.
 struct Json {
     std::string text;
@@ -225,7 +246,7 @@ class Clock {
 struct Crowd {
     virtual ~Crowd() = default;
     // Takes one more group, if `hello` says `groups`.
-    virtual void add(Load&&) { throw std::runtime_error("takes one group"); }
+    virtual void add(Load&&) { throw Refused("takes one group"); }
     // The answer to the last `load`.
     virtual std::string loaded() const = 0;
     virtual void frame(uint32_t tick, Clock& clock) = 0;
@@ -265,7 +286,8 @@ struct Groups : Crowd {
     }
 };
 
-// Answers requests until standard input ends. `whole` says whether frames end with vertices.
+// Answers requests until standard input ends. `whole` says whether frames end with vertices; `load` throws `Refused` for a crowd
+// that the library cannot play.
 inline int serve(const char* hello, bool whole, const std::function<Crowd*(Load&&)>& load) {
     Crowd* crowd = nullptr;
     for (std::string line; std::getline(std::cin, line);) {
@@ -307,13 +329,15 @@ inline int serve(const char* hello, bool whole, const std::function<Crowd*(Load&
                     for (auto& [stage, ns] : clock.stages) lists[stage] += (lists[stage].empty() ? "" : ",") + std::to_string(ns);
                 }
                 std::string answer;
-                for (auto& [stage, list] : lists) answer += (answer.empty() ? "\"" : ",\"") + stage + "\":[" + list + "]";
+                for (auto& [stage, list] : lists) answer += (answer.empty() ? "" : ",") + quoted(stage) + ":[" + list + "]";
                 std::cout << "{\"stages\":{" << answer << "}}" << std::endl;
             } else {
                 throw std::runtime_error("unknown request");
             }
+        } catch (const Refused& refusal) {
+            std::cout << "{\"refused\":" << quoted(refusal.what()) << "}" << std::endl;
         } catch (const std::exception& error) {
-            std::cout << "{\"failed\":\"" << error.what() << "\"}" << std::endl;
+            std::cout << "{\"failed\":" << quoted(error.what()) << "}" << std::endl;
         }
     }
     delete crowd;

@@ -191,7 +191,7 @@ struct CudaCrowd : peer::Crowd {
           models(3 * joints() * load.instances.size()), palettes(3 * size_t(entries) * load.instances.size()),
           state(players(load.instances)),
           vertices(load.instances.size() * load.model.vertices() * words_per_vertex(floats, packed)) {
-        if (load.instances.size() > MOST_INSTANCES) throw std::runtime_error("more than 65,535 instances");
+        if (load.instances.size() > MOST_INSTANCES) throw peer::Refused("more than 65,535 instances");
         if (packed) cube = cube_of_clips();
         instances_per_thread = faster_of_4_and_16();
     }
@@ -281,8 +281,8 @@ struct CudaCrowd : peer::Crowd {
             float position = std::sqrt(3.0f) * 0.51f * cube.half / 32767 / load.model.diagonal;
             error = R"(,"error":{"pose":0,"position":)" + std::to_string(position) + R"(,"normal":0.0001})";
         }
-        return R"({"device":")" + std::string(properties.name) + ", " + std::to_string(instances_per_thread) +
-               R"( instances per thread")" + error + R"(,"memory":{"mesh":)" + std::to_string(mesh) + R"(,"clips":)" +
+        std::string device = std::string(properties.name) + ", " + std::to_string(instances_per_thread) + " instances per thread";
+        return R"({"device":)" + peer::quoted(device) + error + R"(,"memory":{"mesh":)" + std::to_string(mesh) + R"(,"clips":)" +
                std::to_string(clips) + R"(,"palettes":)" + std::to_string(palettes.bytes()) + R"(,"output":)" +
                std::to_string(vertices.bytes()) + R"(,"scratch":)" + std::to_string(locals.bytes() + models.bytes()) + "}}";
     }

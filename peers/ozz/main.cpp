@@ -59,7 +59,7 @@ struct Group {
         animation::offline::RawSkeleton raw;
         add_children(model, -1, raw.roots);
         skeleton = animation::offline::SkeletonBuilder()(raw);
-        if (!skeleton) throw std::runtime_error("ozz refuses the skeleton");
+        if (!skeleton) throw peer::Refused("ozz refuses the skeleton");
         ozz_joint.resize(model.parents.size());
         for (int i = 0; i < skeleton->num_joints(); i++) ozz_joint[std::atoi(skeleton->joint_names()[i])] = i;
         for (auto& clip : model.clips) animations.push_back(built(clip));
@@ -105,7 +105,7 @@ struct Group {
             }
         };
         for (auto& track : clip.tracks) {
-            if (track.step) throw std::runtime_error("ozz has no stepped keys");
+            if (track.step) throw peer::Refused("ozz has no stepped keys");
             push(track);
         }
         for (int joint = 0; joint < int(model.parents.size()); joint++) {
@@ -115,7 +115,7 @@ struct Group {
             if (!moved[3 * joint + 2]) push({joint, "scale", false, {0}, {rest + 7, rest + 10}});
         }
         auto animation = animation::offline::AnimationBuilder()(raw);
-        if (!animation) throw std::runtime_error("ozz refuses a clip");
+        if (!animation) throw peer::Refused("ozz refuses a clip");
         clip_bytes += animation->size();
         return animation;
     }
@@ -124,8 +124,8 @@ struct Group {
         size_t context = sizeof(SamplingJob::Context) + skeleton->num_soa_joints() * 4 * 60;  // as ozz allocates them, about
         auto field = [](const char* name, size_t bytes) { return "\"" + std::string(name) + "\":" + std::to_string(bytes); };
         // Rotations are stored in 15 bits per component, translations and scales in half floats.
-        return "{\"device\":\"" + std::string(math::SimdImplementationName()) + ", " + std::to_string(load.threads) +
-               " threads\",\"error\":{\"pose\":1e-3,\"position\":4e-4,\"normal\":1e-3},\"memory\":{" +
+        std::string device = math::SimdImplementationName() + (", " + std::to_string(load.threads)) + " threads";
+        return "{\"device\":" + peer::quoted(device) + ",\"error\":{\"pose\":1e-3,\"position\":4e-4,\"normal\":1e-3},\"memory\":{" +
                field("clips", clip_bytes + contexts.size() * context) + "," +
                field("palettes", (models.size() + palettes.size()) * sizeof(Float4x4)) + "," +
                field("mesh", 4 * (2 * load.model.positions.size() + load.model.tangents.size() + load.model.weights.size()) +

@@ -48,7 +48,7 @@ struct RaylibCrowd : peer::Crowd {
     explicit RaylibCrowd(peer::Load&& given) : load(std::move(given)) {
         auto& model = load.model;
         size_t entries = model.palette_joints.size(), corners = model.influences, vertices = model.vertices();
-        if (corners > 4 || entries > 256) throw std::runtime_error("raylib skins with 4 influences of 256 bones at most");
+        if (corners > 4 || entries > 256) throw peer::Refused("raylib skins with 4 influences of 256 bones at most");
         for (size_t e = 0; e < entries; e++) bind.push_back(transform(MatrixInvert(matrix(&model.inverse_binds[12 * e]))));
         bones.resize(entries, BoneInfo{"", -1});
         indices.resize(4 * vertices);

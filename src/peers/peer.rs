@@ -18,6 +18,7 @@ use crate::model::RotationBlend;
 use crate::pose::PoseData;
 use crate::registry::{BackendEntry, Constructor};
 use crate::wording::one_line;
+use indexmap::IndexSet;
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -89,7 +90,10 @@ impl Backend for Peer {
     fn abilities(&self) -> Abilities {
         let lacks = LACKS.map(|ability| Lack {
             ability,
-            reason: "is given plain crowds only",
+            reason: match ability {
+                Ability::MorphTargets => "is given no morph targets",
+                _ => "is given plain crowds only",
+            },
         });
         Abilities {
             joints: Joints::Host,
@@ -280,8 +284,9 @@ impl Running {
 
 impl Prepared for Running {
     fn device(&self) -> String {
-        let device = self.loaded.last().map_or("", |group| &group.device);
-        one_line(device, MOST_DEVICE)
+        let devices: IndexSet<&str> = self.loaded.iter().map(|group| &group.device[..]).collect();
+        let devices: Vec<&str> = devices.into_iter().collect();
+        one_line(&devices.join("; "), MOST_DEVICE)
     }
 
     fn footprint(&self, _: &Crowd) -> Footprint {

@@ -289,6 +289,89 @@ fn crowds_of_several_models_are_verified() {
     }
 }
 
+#[test]
+fn a_device_stands_for_all_groups() {
+    let folder = tempfile::tempdir().unwrap();
+    for mode in ["good", "devices"] {
+        manifest(&folder, mode);
+    }
+    let arguments = ["run", "city", "--vertices", "500", "--models", "2"];
+    let more = [
+        "--instances",
+        "2",
+        "--frames",
+        "3",
+        "--peers",
+        ".",
+        "-o",
+        "results",
+    ];
+    let finished = skinbench(&folder, &[&arguments[..], &more].concat());
+    assert_eq!(finished.status.code(), Some(0), "{finished:?}");
+    let rows = rows(&folder);
+    for (backend, device) in [("good", "Python"), ("devices", "Python 1; Python 2")] {
+        let own = rows.iter().filter(|row| row.backend == backend);
+        let devices: Vec<&str> = own.filter_map(|row| row.device.as_deref()).collect();
+        assert_eq!(devices, [device], "{backend}");
+    }
+}
+
+/// The header for peers in C++ says why it refuses and why it failed, in any characters.
+#[test]
+fn peers_in_c_plus_plus_refuse_and_fail() {
+    let root = Path::new(ROOT);
+    let folder = tempfile::tempdir().unwrap();
+    let compiler = std::process::Command::new("c++")
+        .args(["-std=c++17", "-pthread", "-o", "peer", "-I"])
+        .arg(root.join("peers/cpp"))
+        .arg(root.join("tests/support/peer.cpp"))
+        .current_dir(folder.path())
+        .status();
+    let Ok(compiled) = compiler else {
+        eprintln!("peers_in_c_plus_plus_refuse_and_fail did not run: no c++");
+        return;
+    };
+    assert!(compiled.success());
+    for mode in ["refuse", "fail"] {
+        manifest(&folder, mode);
+        let file = folder.path().join(format!("{mode}.toml"));
+        let text = std::fs::read_to_string(&file).unwrap();
+        let (text, _) = text.split_once("start = ").unwrap();
+        let program = folder.path().join("peer");
+        std::fs::write(&file, format!("{text}start = [{program:?}, {mode:?}]\n")).unwrap();
+    }
+    let arguments = ["verify", "walkers", "--instances", "1", "--peers", "."];
+    let finished = skinbench(&folder, &arguments);
+    let said = String::from_utf8(finished.stdout).unwrap();
+    for expected in [
+        "refuse: skipped: \"curves\" of C:\\clips [31m\n",
+        "fail: error: failed at load: \"curves\" of C:\\clips [31m\n",
+    ] {
+        assert!(said.contains(expected), "{said}; expected {expected}");
+    }
+}
+
+#[test]
+fn crowds_that_peers_are_not_given_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    manifest(&folder, "good");
+    for (scene, expected) in [
+        (
+            "one-face",
+            "is given no morph targets, of which \"face\" has 52; needs models without them",
+        ),
+        (
+            "layers-2",
+            "is given plain crowds only; needs instances with no more layers",
+        ),
+    ] {
+        let finished = skinbench(&folder, &["verify", scene, "--peers", "."]);
+        let said = String::from_utf8(finished.stdout).unwrap();
+        let expected = format!("good: skipped: {expected}\n");
+        assert!(said.contains(&expected), "{said}; expected {expected}");
+    }
+}
+
 /// Its stages are the device's own times; the frame has the clock that waits for it.
 #[test]
 fn a_device_times_its_stages() {

@@ -17,7 +17,8 @@ def load(request):
     assert len(instances) == request["count"]
     loaded.append((model, words, instances))
     error = 0.01 if MODE == "lossy" and len(loaded) == 1 else 0
-    return {"device": "Python", "error": {"pose": error, "position": error, "normal": error}, "memory": {"clips": 1000}}
+    device = f"Python {len(loaded)}" if MODE == "devices" else "Python"
+    return {"device": device, "error": {"pose": error, "position": error, "normal": error}, "memory": {"clips": 1000}}
 
 
 def array(name_or_at, kind="f"):
