@@ -1,6 +1,6 @@
-// Declarations that every pose kernel shares: the numbers of a batch, and the memory layout of poses.
+// Declarations that every pose kernel shares: the memory layout of poses.
 //
-// import Batch from pose_batch.wgsl
+// import batch from batch
 
 // The two poses between which an instance is interpolated when it is not posed every tick.
 struct PosePair {
@@ -46,9 +46,7 @@ struct Local {
     scale: vec3f,
 }
 
-@group(0) @binding(0) var<uniform> batch: Batch;
-
 // Index of a joint's rotation among local poses; translations follow all joints' rotations, then scales.
 fn local_at(slot: u32, joint: u32) -> u32 {
-    return 3u * slot * batch.joints + joint;
+    return batch.first_local + 3u * (slot - batch.first_slot) * batch.joints + joint;
 }

@@ -2,10 +2,10 @@
 // is interpolated, and its share of the pose.
 //
 // import Shown from baked.wgsl
-// import batch from pose.wgsl
+// import batch, thread_of_batch from batch
 // import Player from pose_batch.wgsl
 // import Layer, clock_of, layers, mode, now, players, time_at, weight_at from pose_time.wgsl
-// import WORKGROUP, thread_of from workgroup.wgsl
+// import WORKGROUP from workgroup.wgsl
 
 struct BakedClip {
     first: u32, // index of its first frame's first entry
@@ -42,7 +42,7 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let instance = thread_of(group, groups, thread);
+    let instance = thread_of_batch(group, groups, thread);
     if instance >= batch.instances {
         return;
     }

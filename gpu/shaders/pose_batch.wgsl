@@ -10,11 +10,19 @@ struct Batch {
     entries: u32, // palette entries per instance
     slots: u32, // poses sampled for all instances
     levels: u32, // of the hierarchy
-    // The batches of a family share some buffers. Instances, joints of model poses, and palette entries of finer levels
-    // come before this batch's.
+    clips: u32, // of the model, and its rest pose
+    // Where the batch begins in buffers that it shares with others: the levels of its model, or other models.
     first_instance: u32,
-    first_joint: u32,
-    first_entry: u32,
+    first_slot: u32,
+    first_local: u32, // among local poses, each of which takes one place per channel
+    first_joint: u32, // among model poses
+    first_entry: u32, // among palette entries
+    // Where its model begins in buffers that it shares with other models.
+    first_clip: u32,
+    first_rest: u32, // among joints at rest
+    first_mask: u32, // among weights of masks
+    first_level: u32,
+    first_bind: u32, // among inverse bind matrices
 }
 
 // The layers of an instance and the slots of their poses. A layer with an inertial fade adds two slots for itself and

@@ -1,9 +1,10 @@
 // gpu-full, stage `blend`, one thread per joint of an instance: combines the local poses of its layers in the first
 // slot. docs/animation.md has the formulas.
 //
-// import Cursor, Joint, Local, Momentum, PosePair, batch, local_at from pose.wgsl
+// import batch, thread_of_batch from batch
+// import Cursor, Joint, Local, Momentum, PosePair, local_at from pose.wgsl
 // import NONE, Player, slots_of from pose_batch.wgsl
-// import WORKGROUP, thread_of from workgroup.wgsl
+// import WORKGROUP from workgroup.wgsl
 
 const MERGE = 0u;
 const OVERRIDE = 1u;
@@ -28,13 +29,14 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let index = thread_of(group, groups, thread);
+    let index = thread_of_batch(group, groups, thread);
     if index >= batch.instances * batch.joints {
         return;
     }
-    let instance = index / batch.joints;
-    let joint = index - instance * batch.joints;
-    let player = players[batch.first_instance + instance];
+    let own = index / batch.joints;
+    let joint = index - own * batch.joints;
+    let instance = batch.first_instance + own;
+    let player = players[instance];
     if RATES == 0u {
         blend(player, player.first_slot, instance, joint);
         return;
@@ -43,17 +45,17 @@ fn main(
         blend(player, player.first_slot, 2u * instance, joint);
         return;
     }
-    let own = pose_pairs[instance];
+    let pair = pose_pairs[instance];
     let slots = slots_of(player);
     for (var which = 0u; which < 2u; which++) {
-        if (own.modes & (4u << which)) != 0u {
+        if (pair.modes & (4u << which)) != 0u {
             blend(player, player.first_slot + 1u + which * slots, 2u * instance + which, joint);
         }
     }
-    let place = own.modes >> 4u;
+    let place = pair.modes >> 4u;
     let start = local_of(player.first_slot + 1u + place * slots, joint);
     let end = local_of(player.first_slot + 1u + (1u - place) * slots, joint);
-    put(player.first_slot, joint, joined_by(start, end, OVERRIDE, own.part));
+    put(player.first_slot, joint, joined_by(start, end, OVERRIDE, pair.part));
 }
 
 // Combines one pose of an instance's layers in the first of their slots.
@@ -98,7 +100,7 @@ fn weight_of(cursor: Cursor, joint: u32) -> f32 {
     if mask == 0u || cursor.weight == 0.0 {
         return cursor.weight;
     }
-    return cursor.weight * masks[(mask - 1u) * batch.joints + joint];
+    return cursor.weight * masks[batch.first_mask + (mask - 1u) * batch.joints + joint];
 }
 
 // A weight with the sign that takes `b` into the hemisphere of `a`.
@@ -134,7 +136,7 @@ fn merged(first: u32, stride: u32, count: u32, joint: u32) -> Local {
         total += weight;
     }
     if terms == 0u {
-        let rest = joints[joint];
+        let rest = joints[batch.first_rest + joint];
         return Local(rest.rotation, rest.translation, rest.scale);
     }
     if terms == 1u {

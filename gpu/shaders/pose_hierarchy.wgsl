@@ -1,6 +1,7 @@
 // gpu-full, stage `local_to_model`: declarations that its three kernels (pose_levels, pose_series, pose_paths) share.
 //
-// import Joint, batch, local_at from pose.wgsl
+// import batch from batch
+// import Joint, local_at from pose.wgsl
 // import NONE, Player from pose_batch.wgsl
 // import affine from pose_rows.wgsl
 // import Rows from rows.wgsl
@@ -14,8 +15,8 @@ override RIGID: u32;
 @group(0) @binding(8) var<storage, read> joints: array<Joint>;
 // [slot][rotation, translation, scale][joint]
 @group(0) @binding(12) var<storage, read> locals: array<vec4f>;
-// For each level the index in this array of its first joint, and the end of the last level; then the joints, roots
-// first.
+// For each model: for each level the index in this array of its first joint, and the end of the last level; then the
+// joints, roots first.
 @group(0) @binding(13) var<storage, read> levels: array<u32>;
 // [matrix][3 rows]
 @group(0) @binding(14) var<storage, read> matrices: array<vec4f>;
@@ -30,7 +31,7 @@ fn rigid(rotation: vec4f, translation: vec3f) -> Rows {
 // A joint's matrix relative to its parent; `slot` holds the instance's blended pose.
 fn own_of(slot: u32, joint: u32) -> Rows {
     if MATRICES == 1u {
-        let fixed = joints[joint].matrix;
+        let fixed = joints[batch.first_rest + joint].matrix;
         if fixed != NONE {
             return Rows(matrices[3u * fixed], matrices[3u * fixed + 1u], matrices[3u * fixed + 2u]);
         }
@@ -79,10 +80,19 @@ fn put(instance: u32, joint: u32, pose: Rows) {
     }
 }
 
+fn parent_of(joint: u32) -> u32 {
+    return joints[batch.first_rest + joint].parent;
+}
+
+// The slot with the blended pose of an instance of the batch.
+fn slot_of(instance: u32) -> u32 {
+    return players[batch.first_instance + instance].first_slot;
+}
+
 // Requires the parent's model pose.
 fn pose_joint(instance: u32, slot: u32, joint: u32) {
     let own = own_of(slot, joint);
-    let parent = joints[joint].parent;
+    let parent = parent_of(joint);
     if parent == NONE {
         put(instance, joint, own);
     } else {

@@ -1,8 +1,11 @@
 // gpu-full, stage `local_to_model`, one workgroup per instance: level by level, with all joints of a level in parallel.
 //
-// import batch from pose.wgsl
-// import levels, players, pose_joint from pose_hierarchy.wgsl
+// import batch, thread_of_batch from batch
+// import levels, pose_joint, slot_of from pose_hierarchy.wgsl
 // import WORKGROUP from workgroup.wgsl
+
+// Levels of the hierarchy of the workgroup's instance.
+var<workgroup> depth: u32;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -10,14 +13,19 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    // All threads of a workgroup must take the same branch because of the barrier below.
-    let instance = group.y * groups.x + group.x;
-    if instance >= batch.instances {
+    let instance = thread_of_batch(group, groups, thread) / WORKGROUP;
+    if thread == 0u {
+        depth = select(0u, batch.levels, instance < batch.instances);
+    }
+    // All threads of a workgroup must repeat the loop equally often because of the barrier in it.
+    let count = workgroupUniformLoad(&depth);
+    if count == 0u {
         return;
     }
-    let slot = players[batch.first_instance + instance].first_slot;
-    for (var level = 0u; level < batch.levels; level++) {
-        for (var at = levels[level] + thread; at < levels[level + 1u]; at += WORKGROUP) {
+    let slot = slot_of(instance);
+    for (var level = 0u; level < count; level++) {
+        let first = batch.first_level + level;
+        for (var at = levels[first] + thread; at < levels[first + 1u]; at += WORKGROUP) {
             pose_joint(instance, slot, levels[at]);
         }
         storageBarrier();

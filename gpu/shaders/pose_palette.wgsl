@@ -1,10 +1,10 @@
 // gpu-full, stage `palette`, one thread per palette entry of `AT_ONCE` neighbouring instances: multiplies model poses
 // by inverse binds.
 //
-// import batch from pose.wgsl
+// import batch, thread_of_batch from batch
 // import affine from pose_rows.wgsl
 // import Rows from rows.wgsl
-// import WORKGROUP, thread_of from workgroup.wgsl
+// import WORKGROUP from workgroup.wgsl
 
 override AT_ONCE: u32;
 // Whether joints only rotate and translate: a model pose is then a rotation and a translation.
@@ -25,7 +25,7 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let index = thread_of(group, groups, thread);
+    let index = thread_of_batch(group, groups, thread);
     let part = index / batch.entries;
     let entry = index - part * batch.entries;
     let first = part * AT_ONCE;
@@ -33,8 +33,9 @@ fn main(
     if first >= end {
         return;
     }
-    let own = entry_joints[entry];
-    let bind = mat3x4f(inverse_binds[3u * entry], inverse_binds[3u * entry + 1u], inverse_binds[3u * entry + 2u]);
+    let bound = batch.first_bind + entry;
+    let own = entry_joints[bound];
+    let bind = mat3x4f(inverse_binds[3u * bound], inverse_binds[3u * bound + 1u], inverse_binds[3u * bound + 2u]);
     for (var instance = first; instance < end; instance++) {
         let joint = batch.first_joint + instance * batch.joints + own;
         let at = 3u * (batch.first_entry + instance * batch.entries + entry);

@@ -1,12 +1,13 @@
 // gpu-full, stage `sample`: one thread per joint of `AT_ONCE` neighbouring slots samples the joint's local pose from
 // the clip of each slot.
 //
-// import Cursor, batch, local_at from pose.wgsl
+// import batch, thread_of_batch from batch
+// import Cursor, local_at from pose.wgsl
 // import NONE from pose_batch.wgsl
 // import moved_packed, turned_packed from pose_compact.wgsl
 // import cubic, quads, slerp, squad from pose_curves.wgsl
 // import Sought, Track, seek, value_of, word from pose_keys.wgsl
-// import WORKGROUP, thread_of from workgroup.wgsl
+// import WORKGROUP from workgroup.wgsl
 
 // Forms of tracks. The value of a still channel is written to memory once, before the first frame.
 const STILL = 0u;
@@ -45,12 +46,13 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let index = thread_of(group, groups, thread);
+    let index = thread_of_batch(group, groups, thread);
     let part = index / batch.joints;
     let joint = index - part * batch.joints;
     let first = part * AT_ONCE;
     let end = min(first + AT_ONCE, batch.slots);
-    for (var slot = first; slot < end; slot++) {
+    for (var own = first; own < end; own++) {
+        let slot = batch.first_slot + own;
         // Checked first, so that a slot that is not due costs a single load.
         let tracks = cursors[slot].tracks;
         if tracks != NONE {

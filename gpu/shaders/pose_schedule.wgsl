@@ -1,12 +1,13 @@
 // gpu-full, first kernel of stage `sample`, one thread per instance: computes the clip position and the weight of each
 // of its slots.
 //
-// import Cursor, Momentum, PosePair, batch from pose.wgsl
+// import batch, thread_of_batch from batch
+// import Cursor, Momentum, PosePair from pose.wgsl
 // import NONE, Player, slots_of from pose_batch.wgsl
 // import Sought, seek from pose_keys.wgsl
 // import ABSENT, COMING, FULL, Layer, layers, now, players from pose_time.wgsl
 // import clock_of, mode, presence, time_at, weight_at from pose_time.wgsl
-// import WORKGROUP, thread_of from workgroup.wgsl
+// import WORKGROUP from workgroup.wgsl
 
 struct Clip {
     tracks: u32, // index of the first; three per joint
@@ -34,11 +35,12 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let instance = thread_of(group, groups, thread);
-    if instance >= batch.instances {
+    let own = thread_of_batch(group, groups, thread);
+    if own >= batch.instances {
         return;
     }
-    let player = players[batch.first_instance + instance];
+    let instance = batch.first_instance + own;
+    let player = players[instance];
     if RATES == 0u {
         schedule(player, player.first_slot, instance, now.tick);
     } else if player.every == 1u {
@@ -98,7 +100,7 @@ fn cursor_of(layer: Layer, time: f32, weight: f32) -> Cursor {
         return cursor;
     }
     // The rest pose follows the clips.
-    let clip = clips[min(layer.clip, arrayLength(&clips) - 1u)];
+    let clip = clips[batch.first_clip + min(layer.clip, batch.clips - 1u)];
     cursor.tracks = clip.tracks;
     if clip.frames == 0u {
         if clip.timeline != NONE {

@@ -1,11 +1,11 @@
 // gpu-full, stage `local_to_model`, one thread per instance: joint after joint, parents first. It needs no barrier, but
 // many instances to fill a device.
 //
-// import batch from pose.wgsl
+// import batch, thread_of_batch from batch
 // import NONE from pose_batch.wgsl
-// import joints, model_of, multiplied, own_of, players, put from pose_hierarchy.wgsl
+// import model_of, multiplied, own_of, parent_of, put, slot_of from pose_hierarchy.wgsl
 // import Rows from rows.wgsl
-// import WORKGROUP, thread_of from workgroup.wgsl
+// import WORKGROUP from workgroup.wgsl
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -13,16 +13,16 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let instance = thread_of(group, groups, thread);
+    let instance = thread_of_batch(group, groups, thread);
     if instance >= batch.instances {
         return;
     }
-    let slot = players[batch.first_instance + instance].first_slot;
+    let slot = slot_of(instance);
     // The pose of the joint before, which is the parent of most joints.
     var last: Rows;
     for (var joint = 0u; joint < batch.joints; joint++) {
         let own = own_of(slot, joint);
-        let parent = joints[joint].parent;
+        let parent = parent_of(joint);
         if parent == NONE {
             last = own;
         } else {

@@ -18,6 +18,14 @@ const READ_AT_ONCE: u32 = 256;
 /// Floats of a channel of a joint's local pose.
 const QUAD: usize = 4;
 
+/// Palette entries or model poses of an instance.
+fn parts(numbers: &layout::Batch, what: PoseData) -> u64 {
+    u64::from(match what {
+        PoseData::Palette => numbers.entries,
+        _ => numbers.joints,
+    })
+}
+
 /// Place of some instances in the buffers of their chunk, counting only those that the frame posed.
 struct Places {
     /// For each finer level of the chunk's family, the finest first, the number of its instances in the last frame: what
@@ -80,24 +88,28 @@ impl PreparedGpu {
                 continue;
             };
             let places = self.places(index, wanted)?;
-            let floats = match what {
-                PoseData::Local => {
-                    self.read_local(crowd, index, batch, places.range, out)?;
-                    continue;
-                }
-                PoseData::Palette => |batch: &layout::Batch| 12 * batch.entries,
-                PoseData::Model if batch.is_rigid => |batch: &layout::Batch| 8 * batch.joints,
-                PoseData::Model => |batch: &layout::Batch| 12 * batch.joints,
+            if what == PoseData::Local {
+                self.read_local(crowd, index, batch, places.range, out)?;
+                continue;
+            }
+            let first = match what {
+                PoseData::Palette => batch.numbers.first_entry,
+                _ => batch.numbers.first_joint,
             };
             // Those of finer levels come first in a buffer that levels share.
             let levels = &pose.batches[index - places.finer.len()..index];
-            let mut first = 0;
+            let mut first = u64::from(first);
             for (level, &count) in levels.iter().flatten().zip(&places.finer) {
-                first += count as u64 * u64::from(floats(&level.numbers));
+                first += count as u64 * parts(&level.numbers, what);
             }
-            let each = floats(&batch.numbers);
-            first += u64::from(places.range.start) * u64::from(each);
-            let count = places.range.len() * each as usize;
+            let each = parts(&batch.numbers, what);
+            let floats = if what == PoseData::Model && batch.is_rigid {
+                8
+            } else {
+                12
+            };
+            first = floats * (first + u64::from(places.range.start) * each);
+            let count = places.range.len() * (floats * each) as usize;
             if what == PoseData::Palette {
                 let palettes = batch.palettes.buffer();
                 self.gpu.read_back(palettes, first, count, out)?;
@@ -136,7 +148,8 @@ impl PreparedGpu {
             let some = first..places.end.min(first + READ_AT_ONCE);
             let counts: Vec<usize> = some.map(slots_at).collect();
             let all = counts.iter().sum::<usize>();
-            let begin = (slot * joints) as u64 * LOCAL_BYTES / 4;
+            let first = u64::from(batch.numbers.first_local) * QUAD as u64;
+            let begin = first + (slot * joints) as u64 * LOCAL_BYTES / 4;
             read.clear();
             self.gpu
                 .read_back(&batch.locals, begin, all * floats, &mut read)?;

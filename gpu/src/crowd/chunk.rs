@@ -2,6 +2,8 @@
 //! spans of chunks that share bindings.
 
 use crate::device::fits;
+use crate::forms::clips::ClipStore;
+use crate::forms::posed_models::PosedGroup;
 use crate::shader::layout::{self, INLINE};
 use skinbench_frame::Result;
 use skinbench_kernels::crowd::{Crowd, Fade, Group, UpdateRate};
@@ -149,6 +151,43 @@ pub fn spans(crowd: &Crowd, limit: u64) -> Result<Vec<Vec<Chunk>>> {
     }
     spans.push(span);
     Ok(spans)
+}
+
+/// Divides chunks into families: neighbouring chunks whose poses, palettes and clips together fit one binding of `limit`
+/// bytes each. Chunks of baked groups are apart from others.
+pub(crate) fn families(
+    crowd: &Crowd,
+    chunks: &[Chunk],
+    posed: &[PosedGroup],
+    limit: u64,
+) -> Vec<Range<usize>> {
+    let mut families: Vec<Range<usize>> = Vec::new();
+    let mut poses = 0;
+    let mut clip_bytes = 0;
+    for (index, chunk) in chunks.iter().enumerate() {
+        let group = &crowd.groups()[chunk.group];
+        let each = palette_bytes(group).max(pose_bytes(crowd, group));
+        let more_poses = chunk.instances.len() as u64 * each;
+        let clips = posed[chunk.group].clips();
+        let more_clips = clips.map_or(0, ClipStore::largest);
+        if let Some(last) = families.last_mut() {
+            let before = posed[chunks[last.start].group].clips();
+            if before.is_some() == clips.is_some()
+                && last.len() < layout::MOST_BATCHES
+                && poses + more_poses <= limit
+                && clip_bytes + more_clips <= limit
+            {
+                last.end += 1;
+                poses += more_poses;
+                clip_bytes += more_clips;
+                continue;
+            }
+        }
+        families.push(index..index + 1);
+        poses = more_poses;
+        clip_bytes = more_clips;
+    }
+    families
 }
 
 fn one_fits(group: &Group, bytes: u64, limit: u64) -> Result<()> {

@@ -2,14 +2,15 @@
 //! kernels: these give it the rules by which their dispatches are counted.
 
 use crate::Gpu;
-use crate::crowd::chunk::{Chunk, slots, spans};
+use crate::crowd::chunk::{Chunk, families, slots, spans};
 use crate::device::{Buffer, Command, Named, Resource};
 use crate::forms::packing::Grid;
+use crate::forms::posed_models::{PosedGroup, depths};
 use crate::shader::layout::{self, NONE};
 use bytemuck::Zeroable;
 use skinbench_frame::{Purpose, Result};
 use skinbench_kernels::crowd::{Crowd, Fade, UpdateRate};
-use skinbench_kernels::model::{Model, NO_PARENT, Rows, Skeleton};
+use skinbench_kernels::model::{Model, Rows};
 use std::cell::Cell;
 use std::mem::offset_of;
 use std::ops::Range;
@@ -29,7 +30,7 @@ pub struct CrowdTable {
     pub levels: usize,
     /// What kernels bind of each span, by the names of their variables: first its uniforms, then what passes add.
     pub bindings: Vec<Vec<Named>>,
-    /// What the device poses, one item per chunk of the finest levels; empty if it poses nothing.
+    /// What the device poses; empty if it poses nothing.
     pub families: Vec<Family>,
     /// The numbers of each chunk for posing, as if all instances were in view.
     pub batches: Vec<layout::Batch>,
@@ -39,8 +40,11 @@ pub struct CrowdTable {
     pub now: Option<Buffer>,
 }
 
-/// Instances that the device poses: those of a chunk, or of the levels that show them.
+/// Instances that the device poses: those of neighbouring chunks of any models, or if the device counts them those of
+/// the levels that show them.
 pub struct Family {
+    /// The chunks, or levels.
+    pub chunks: Range<usize>,
     /// The instances, of the finest level.
     pub instances: Range<u32>,
     /// Their layers.
@@ -107,11 +111,16 @@ impl Dispatch {
 }
 
 impl layout::Dispatch {
-    /// The workgroups for so many instances and slots.
-    pub(crate) fn workgroups(&self, gpu: &Gpu, instances: u32, slots: u32) -> [u32; 3] {
+    /// The number of workgroups for so many instances and slots.
+    pub(crate) fn count(&self, instances: u32, slots: u32) -> u32 {
         let counted = if self.slots == 1 { slots } else { instances };
         let threads = u64::from(counted.div_ceil(self.at_once)) * u64::from(self.threads);
-        let groups = threads.div_ceil(self.workgroup.into()) as u32;
+        threads.div_ceil(self.workgroup.into()) as u32
+    }
+
+    /// The workgroups for so many instances and slots.
+    pub(crate) fn workgroups(&self, gpu: &Gpu, instances: u32, slots: u32) -> [u32; 3] {
+        let groups = self.count(instances, slots);
         let [x, y] = if self.x == 0 {
             gpu.folded(groups)
         } else {
@@ -163,59 +172,67 @@ impl CrowdTable {
         Ok(Self::divided(spans.concat(), ranges))
     }
 
-    /// Divides a crowd that the device poses, and uploads what its instances play. Of a baked group, `frame_entries` has
-    /// the entries of a frame. If the crowd is `culled`, the device counts the instances of each chunk.
+    /// Divides a crowd that the device poses, and uploads what its instances play. Of each group, `posed` says what the
+    /// device needs for it. If the crowd is `culled`, the device counts the instances of each chunk.
     ///
     /// # Errors
     /// As [`CrowdTable::new`].
-    pub fn posed_on_device(
+    pub(crate) fn posed_on_device(
         gpu: &Gpu,
         crowd: &Crowd,
-        frame_entries: &[Option<u32>],
+        posed: &[PosedGroup],
         culled: bool,
     ) -> Result<Self> {
-        let mut table = if culled {
-            Self::of_chunks(gpu, crowd)?
-        } else {
-            Self::new(gpu, crowd)?
-        };
+        let mut table = Self::of_chunks(gpu, crowd)?;
         for chunk in &table.chunks {
-            let entries = frame_entries[chunk.group];
-            table.batches.push(batch(crowd, chunk, entries));
+            table.batches.push(batch(crowd, chunk, &posed[chunk.group]));
         }
-        if culled {
+        let families = if culled {
             table.levels = crowd.levels();
             table.visible = Some(Rc::new(table.visible_chunks(gpu, crowd)));
-        }
+            let first = (0..table.chunks.len()).step_by(table.levels);
+            first.map(|first| first..first + table.levels).collect()
+        } else {
+            families(crowd, &table.chunks, posed, gpu.binding_bytes())
+        };
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let bytes = size_of::<layout::Now>() as u64;
         let now = gpu.buffer(Purpose::Scratch, "now", bytes, usage);
-        for (index, chunk) in table.chunks.iter().enumerate() {
-            if index % table.levels == 0 {
-                let instances = chunk.instances.clone();
-                table
-                    .families
-                    .push(Family::new(gpu, crowd, instances, culled));
+        for chunks in families {
+            if !culled {
+                place(&mut table.batches[chunks.clone()]);
             }
-            let batch = match &table.visible {
-                Some(visible) => visible.chunks[index].batch(),
-                None => gpu
-                    .uniform(Purpose::Scratch, "batch", &table.batches[index])
-                    .into(),
-            };
-            let bindings = &mut table.bindings[index];
-            if let Some(visible) = &table.visible {
-                bindings.push(("chunk", visible.chunks[index].chunk()));
+            let family = Family::new(gpu, crowd, &table.chunks, chunks.clone(), culled);
+            for index in chunks {
+                let [chunk, batch] = table.numbers(gpu, crowd, index);
+                table.bindings[index].extend([
+                    ("chunk", chunk),
+                    ("layers", (&family.layers).into()),
+                    ("players", (&family.posed).into()),
+                    ("batch", batch),
+                    ("now", (&now).into()),
+                ]);
             }
-            if let Some(family) = table.families.last() {
-                bindings.push(("layers", (&family.layers).into()));
-                bindings.push(("players", (&family.posed).into()));
-            }
-            bindings.push(("batch", batch));
-            bindings.push(("now", (&now).into()));
+            table.families.push(family);
         }
         table.now = Some(now);
         Ok(table)
+    }
+
+    /// The uniforms of a chunk that the device poses: its numbers for skinning, and those for posing.
+    fn numbers(&self, gpu: &Gpu, crowd: &Crowd, index: usize) -> [Resource; 2] {
+        if let Some(visible) = &self.visible {
+            return [visible.chunks[index].chunk(), visible.chunks[index].batch()];
+        }
+        let batch = self.batches[index];
+        let chunk = layout::Chunk {
+            first_entry: batch.first_entry,
+            ..chunk_contents(crowd, &self.chunks[index])
+        };
+        [
+            gpu.uniform(Purpose::Scratch, "chunk", &chunk).into(),
+            gpu.uniform(Purpose::Scratch, "batch", &batch).into(),
+        ]
     }
 
     fn of_chunks(gpu: &Gpu, crowd: &Crowd) -> Result<Self> {
@@ -320,9 +337,9 @@ impl CrowdTable {
         &self.chunks[self.spans[index].clone()]
     }
 
-    /// Neighbouring chunks that are levels of the same instances, or a single one.
+    /// The chunks of a family.
     pub fn family(&self, index: usize) -> &[Chunk] {
-        &self.chunks[index * self.levels..][..self.levels]
+        &self.chunks[self.families[index].chunks.clone()]
     }
 
     /// The dispatch of a kernel over a chunk, by a rule.
@@ -337,7 +354,10 @@ impl CrowdTable {
 }
 
 impl Family {
-    fn new(gpu: &Gpu, crowd: &Crowd, instances: Range<u32>, culled: bool) -> Self {
+    fn new(gpu: &Gpu, crowd: &Crowd, all: &[Chunk], chunks: Range<usize>, culled: bool) -> Self {
+        // Levels have the same instances.
+        let last = if culled { chunks.start } else { chunks.end - 1 };
+        let instances = all[chunks.start].instances.start..all[last].instances.end;
         let (listed, layers) = listed(crowd, instances.clone());
         let players = gpu.storage(Purpose::Clips, "players", &listed);
         let posed = if culled {
@@ -348,6 +368,7 @@ impl Family {
             players.clone()
         };
         Self {
+            chunks,
             instances,
             layers: gpu.storage(Purpose::Clips, "layers", &layers),
             players,
@@ -434,10 +455,10 @@ fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec<lay
     (players, all)
 }
 
-/// The numbers of a chunk for posing, as if all instances were in view. Of a baked group, a frame has so many entries.
-pub(crate) fn batch(crowd: &Crowd, chunk: &Chunk, frame_entries: Option<u32>) -> layout::Batch {
+/// The numbers of a chunk for posing, as if all instances were in view.
+fn batch(crowd: &Crowd, chunk: &Chunk, posed: &PosedGroup) -> layout::Batch {
     let instances = chunk.instances.len() as u32;
-    if let Some(entries) = frame_entries {
+    if let PosedGroup::Baked { entries } = *posed {
         return layout::Batch {
             instances,
             entries,
@@ -445,15 +466,12 @@ pub(crate) fn batch(crowd: &Crowd, chunk: &Chunk, frame_entries: Option<u32>) ->
         };
     }
     let model = &crowd.groups()[chunk.group].model;
-    let slots = chunk
-        .instances
-        .clone()
-        .map(|instance| slots(crowd, instance));
     layout::Batch {
         instances,
         joints: model.skeleton().len() as u32,
         entries: model.palette_joints().len() as u32,
-        slots: slots.sum(),
+        slots: all_slots(crowd, chunk.instances.clone()),
+        clips: model.clips().len() as u32 + 1,
         levels: depths(model.skeleton())
             .iter()
             .max()
@@ -462,15 +480,24 @@ pub(crate) fn batch(crowd: &Crowd, chunk: &Chunk, frame_entries: Option<u32>) ->
     }
 }
 
-/// The number of joints above each joint.
-pub(crate) fn depths(skeleton: &Skeleton) -> Vec<u32> {
-    let mut depths = vec![0u32; skeleton.len()];
-    for (joint, &parent) in skeleton.parents().iter().enumerate() {
-        if parent != NO_PARENT {
-            depths[joint] = depths[usize::from(parent)] + 1;
-        }
+/// Slots of neighbouring instances.
+pub(crate) fn all_slots(crowd: &Crowd, instances: Range<u32>) -> u32 {
+    instances.map(|instance| slots(crowd, instance)).sum()
+}
+
+/// Places batches one after the other in the buffers of their instances.
+fn place(batches: &mut [layout::Batch]) {
+    let mut next = layout::Batch::default();
+    for batch in batches {
+        batch.first_instance = next.first_instance;
+        batch.first_slot = next.first_slot;
+        batch.first_joint = next.first_joint;
+        batch.first_entry = next.first_entry;
+        next.first_instance += batch.instances;
+        next.first_slot += batch.slots;
+        next.first_joint += batch.instances * batch.joints;
+        next.first_entry += batch.instances * batch.entries;
     }
-    depths
 }
 
 /// The numbers of a chunk that shares no buffers.

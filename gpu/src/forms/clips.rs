@@ -41,7 +41,23 @@ pub struct Needs {
     pub rates: bool,
 }
 
-/// All clips of a model.
+impl Needs {
+    /// Adds what other groups need, so that one kernel poses them all.
+    pub fn join(&mut self, other: Self) {
+        for (forms, more) in self.forms.iter_mut().zip(other.forms) {
+            *forms |= more;
+        }
+        self.own_times |= other.own_times;
+        self.compact |= other.compact;
+        // Poses that share a buffer have one form.
+        self.rigid &= other.rigid;
+        self.matrices |= other.matrices;
+        self.inertia |= other.inertia;
+        self.rates |= other.rates;
+    }
+}
+
+/// All clips of a model, or of several models one after the other.
 #[derive(Debug, Default)]
 pub struct ClipStore {
     /// One item per clip.
@@ -91,6 +107,46 @@ impl ClipStore {
     pub fn rest(&self) -> &[[f32; 4]] {
         let channels = self.tracks.len() / self.clips.len();
         &self.quads[3..][..channels]
+    }
+
+    /// Bytes of its largest list.
+    pub fn largest(&self) -> u64 {
+        let bytes = [
+            size_of_val(&self.clips[..]),
+            size_of_val(&self.tracks[..]),
+            size_of_val(&self.quads[..]),
+            size_of_val(&self.words[..]),
+        ];
+        bytes.into_iter().max().unwrap_or(0) as u64
+    }
+
+    /// Appends the clips of another model, whose indices then count from the beginning of this store.
+    pub fn append(&mut self, other: &Self) {
+        let tracks = self.tracks.len() as u32;
+        let quads = self.quads.len() as u32;
+        let words = self.words.len() as u32;
+        for clip in &other.clips {
+            self.clips.push(layout::Clip {
+                tracks: tracks + clip.tracks,
+                timeline: moved(clip.timeline, words),
+                numbers: words + clip.numbers,
+                ..*clip
+            });
+        }
+        for track in &other.tracks {
+            let mut value = track.value() as u32;
+            // A packed track counts from the beginning of its frame.
+            if track.form() != Form::Packed as u32 {
+                value += quads;
+            }
+            self.tracks.push(layout::Track {
+                place: track.form() | value << 4,
+                angle: words + track.angle,
+                timeline: moved(track.timeline, words),
+            });
+        }
+        self.quads.extend_from_slice(&other.quads);
+        self.words.extend_from_slice(&other.words);
     }
 
     /// A clip without keys.
@@ -263,6 +319,11 @@ impl ClipStore {
             place += track.widths().map(u32::from).iter().sum::<u32>();
         }
     }
+}
+
+/// An index of a list that is appended to one of `before` items.
+fn moved(index: u32, before: u32) -> u32 {
+    if index == NONE { NONE } else { before + index }
 }
 
 /// Normalises a rotation.

@@ -9,3 +9,4 @@ pub mod morph;
 pub mod output;
 pub(crate) mod packing;
 pub(crate) mod palettes;
+pub(crate) mod posed_models;

@@ -5,6 +5,7 @@ use crate::crowd::table::CrowdTable;
 use crate::forms::baked::{BakedGroups, width};
 use crate::forms::palettes::Palettes;
 use crate::kernel::{Constants, Kernel};
+use crate::passes::pose_kernels::ONE_BATCH;
 use crate::passes::{Call, Frame, Interface, Pass};
 use crate::shader::{WORKGROUP, layout, wgsl};
 use crate::{Chunk, Gpu};
@@ -13,7 +14,7 @@ use skinbench_kernels::crowd::Crowd;
 
 /// The complete shader of the kernel.
 pub fn shader() -> String {
-    wgsl::shader("pose_baked.wgsl", &[])
+    wgsl::shader("pose_baked.wgsl", &[ONE_BATCH])
 }
 
 /// Values of the kernel's overrides for groups whose instances show so many frames at most.

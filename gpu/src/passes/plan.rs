@@ -4,14 +4,16 @@ use crate::Gpu;
 use crate::crowd::table::CrowdTable;
 use crate::device::needs;
 use crate::forms::baked::BakedGroups;
+use crate::forms::clips::ClipStore;
 use crate::forms::half_palette;
 use crate::forms::palettes::PaletteForm;
+use crate::forms::posed_models::PosedGroup;
 use crate::passes::bake::Bake;
 use crate::passes::cull::{self, Cull};
 use crate::passes::draw::skinned_while_drawn;
 use crate::passes::gameplay::Gameplay;
 use crate::passes::morph::Morph;
-use crate::passes::pose::Pose;
+use crate::passes::pose::{Pose, blends};
 use crate::passes::skin::Skin;
 use crate::passes::tick::Tick;
 use crate::passes::update::{Record, Update};
@@ -60,12 +62,17 @@ pub struct Plan {
 pub fn plan(gpu: &Rc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Result<Plan> {
     let palette = strategy.skin.palette();
     let baked = baked(gpu, crowd, strategy, job)?;
-    let mut plan = Plan::new(gpu, crowd, strategy, baked.as_ref())?;
+    let posed = if strategy.poses_on_host() {
+        Vec::new()
+    } else {
+        posed_groups(crowd, baked.as_ref())
+    };
+    let mut plan = Plan::new(gpu, crowd, strategy, &posed)?;
     if strategy.poses_on_host() {
         let upload = Upload::new(gpu, crowd, &mut plan.table, palette, job)?;
         plan.upload = Some(plan.push(upload));
     } else {
-        plan.pose_on_device(gpu, crowd, job, palette, baked.as_ref())?;
+        plan.pose_on_device(gpu, crowd, job, palette, baked.as_ref(), &posed)?;
     }
     plan.approximation = match &baked {
         Some(baked) => Some(baked.approximation),
@@ -105,25 +112,14 @@ pub fn plan(gpu: &Rc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Resu
 
 impl Plan {
     /// A plan without passes.
-    fn new(
-        gpu: &Gpu,
-        crowd: &Crowd,
-        strategy: Strategy,
-        baked: Option<&BakedGroups>,
-    ) -> Result<Self> {
+    fn new(gpu: &Gpu, crowd: &Crowd, strategy: Strategy, posed: &[PosedGroup]) -> Result<Self> {
         let table = if strategy.skin.is_merged() {
             CrowdTable::merged(gpu, crowd)?
         } else if strategy.poses_on_host() {
             CrowdTable::new(gpu, crowd)?
         } else {
             check_device(gpu, strategy)?;
-            let mut frame_entries = vec![None; crowd.groups().len()];
-            if let Some(baked) = baked {
-                for (entries, group) in frame_entries.iter_mut().zip(&baked.groups) {
-                    *entries = group.as_ref().map(|group| group.entries);
-                }
-            }
-            CrowdTable::posed_on_device(gpu, crowd, &frame_entries, strategy.posing.culls())?
+            CrowdTable::posed_on_device(gpu, crowd, posed, strategy.posing.culls())?
         };
         Ok(Self {
             table,
@@ -167,6 +163,7 @@ impl Plan {
         job: &Job,
         palette: PaletteForm,
         baked: Option<&BakedGroups>,
+        posed: &[PosedGroup],
     ) -> Result<()> {
         if crowd.turnover().is_some() {
             let mut update = Update::new(gpu, Record::Layer)?;
@@ -183,21 +180,20 @@ impl Plan {
             let cull = Cull::new(gpu, crowd, &self.table, &visible, camera)?;
             self.cull = Some(self.push(cull));
         }
-        let is_baked = |group: usize| baked.is_some_and(|baked| baked.groups[group].is_some());
         if let Some(baked) = baked {
             let bake = Bake::new(gpu, crowd, &mut self.table, baked)?;
             self.push(bake);
         }
-        if (0..crowd.groups().len()).all(is_baked) {
+        if posed.iter().all(|group| group.clips().is_none()) {
             return Ok(());
         }
         for chunk in &self.table.chunks {
-            if !is_baked(chunk.group) {
+            if posed[chunk.group].clips().is_some() {
                 let group = &crowd.groups()[chunk.group];
                 palette.check(gpu, group, chunk.instances.len())?;
             }
         }
-        let mut pose = Pose::new(gpu, crowd, &mut self.table, is_baked)?;
+        let mut pose = Pose::new(gpu, crowd, &mut self.table, posed)?;
         if let Some(cull) = &self.cull {
             // Counts the instances in view once, so that the kernels have work.
             let mut commands = gpu.commands("cull");
@@ -240,6 +236,22 @@ fn baked(gpu: &Gpu, crowd: &Crowd, strategy: Strategy, job: &Job) -> Result<Opti
         return Ok(None);
     }
     BakedGroups::new(gpu, crowd, BakeFormat::Vertices, |group| group.baked).map(Some)
+}
+
+/// What the device poses the groups of a crowd by, some of which may be baked.
+fn posed_groups(crowd: &Crowd, baked: Option<&BakedGroups>) -> Vec<PosedGroup> {
+    let plain = !blends(crowd);
+    let mut posed = Vec::with_capacity(crowd.groups().len());
+    for (index, group) in crowd.groups().iter().enumerate() {
+        let frames = baked.and_then(|baked| baked.groups[index].as_ref());
+        posed.push(match frames {
+            Some(frames) => PosedGroup::Baked {
+                entries: frames.entries,
+            },
+            None => PosedGroup::Sampled(ClipStore::new(&group.model, plain)),
+        });
+    }
+    posed
 }
 
 /// Checks that an adapter can pose by a strategy.

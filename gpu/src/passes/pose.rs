@@ -1,18 +1,21 @@
 //! Poses instances on the device: clips, hierarchy and layers are uploaded once, and a frame sends only its tick.
 
-use crate::crowd::table::{CrowdTable, Dispatch, batch, depths};
-use crate::device::{Buffer, Named, Resource, fits};
-use crate::forms::clips::{ClipStore, Needs};
+use crate::crowd::table::{CrowdTable, Dispatch, Family, all_slots};
+use crate::device::{Buffer, Named, Resource};
+use crate::forms::clips::Needs;
 use crate::forms::palettes::Palettes;
+use crate::forms::posed_models::{PosedGroup, PosedModels};
 use crate::kernel::{Kernel, once_per_key};
-use crate::passes::pose_kernels::{KERNELS, PoseKernel};
+use crate::passes::pose_kernels::{KERNELS, ONE_BATCH, PoseKernel, SEVERAL_BATCHES};
 use crate::passes::trial::fastest;
 use crate::passes::{Call, Frame, Interface, Pass};
-use crate::shader::layout::{self, NONE};
+use crate::shader::layout;
 use crate::{Chunk, Gpu};
+use bytemuck::Zeroable;
 use skinbench_frame::{Purpose, Result, Stage};
 use skinbench_kernels::crowd::{Crowd, Fade, Group};
-use skinbench_kernels::model::{NO_PARENT, Rows, Skeleton, Transform};
+use skinbench_kernels::model::Rows;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// Bytes of a joint's model pose: a matrix, or a rotation and a translation.
@@ -29,27 +32,33 @@ pub struct Pose {
     blends: bool,
     /// One item per chunk; `None` for those of baked groups.
     pub batches: Vec<Option<PoseBatch>>,
+    sets: Vec<PoseSet>,
     /// `true` if all poses were computed at least once.
     posed: bool,
 }
 
-/// A chunk's poses and the dispatches that compute them.
+/// A chunk's poses.
 pub struct PoseBatch {
     /// Its numbers, as if all instances were in view.
     pub numbers: layout::Batch,
     /// `true` if a model pose is a rotation and a translation.
     pub is_rigid: bool,
-    /// Local poses, `[slot][channel][joint]`.
+    /// Local poses of its set, `[slot][channel][joint]`.
     pub locals: Buffer,
-    /// Model poses of its family, `[instance][joint]`, level after level.
+    /// Model poses of its family, `[instance][joint]`.
     pub model: Buffer,
     /// Palettes, likewise.
     pub palettes: Palettes,
     /// Number of channels of an instance's joints that some clip moves.
     moving_channels: u64,
+}
+
+/// The dispatches that pose neighbouring chunks: all those of a family, or one whose instances the device counts.
+struct PoseSet {
+    instances: u32,
     /// A dispatch of each kernel, for all instances.
     calls: Vec<Call>,
-    /// As `calls`, for the instances that do not keep their pose, if some of the chunk do and none is replaced.
+    /// As `calls`, for the instances that do not keep their pose, if some of the set do and none is replaced.
     moving: Option<Vec<Call>>,
 }
 
@@ -64,62 +73,70 @@ pub struct PoseBytes {
     pub model: u64,
 }
 
-/// Kernels and buffers that the chunks of a group share.
-struct PosedGroup {
+/// The chunks of a set, and what it shares with others.
+struct Planned {
+    chunks: Range<usize>,
     needs: Needs,
-    moving_channels: u64,
-    /// Local poses at rest, `[channel][joint]`.
-    rest: Vec<[f32; 4]>,
-    /// By the names of the kernels' variables.
-    buffers: Vec<Named>,
+    room: Room,
 }
 
 impl Pose {
-    /// Uploads what the groups are posed by, except those that are `baked`, and allocates poses and palettes.
+    /// Uploads what the groups are posed by, except those that are baked, and allocates poses and palettes.
     ///
     /// # Errors
     /// As [`Gpu::has`], or [`BackendError::TooLarge`](skinbench_frame::BackendError::TooLarge) if the adapter cannot bind
     /// the clips of a model.
-    pub fn new(
+    pub(crate) fn new(
         gpu: &Gpu,
         crowd: &Crowd,
         table: &mut CrowdTable,
-        baked: impl Fn(usize) -> bool,
+        posed: &[PosedGroup],
     ) -> Result<Self> {
-        let blends = blends(crowd);
-        let mut groups = Vec::with_capacity(crowd.groups().len());
-        for (index, group) in crowd.groups().iter().enumerate() {
-            groups.push(if baked(index) {
-                None
+        let mut planned = Vec::new();
+        for (index, family) in table.families.iter().enumerate() {
+            let Some(needs) = needs_of(crowd, table.family(index), posed) else {
+                continue;
+            };
+            let room = Room::new(gpu, table, family, posed, needs.rigid);
+            let at_once = if table.visible.is_some() {
+                1
             } else {
-                Some(PosedGroup::new(gpu, crowd, group, !blends)?)
-            });
-        }
-        groups.chunks_mut(table.levels).for_each(unite);
-        let needs = groups.iter().map(|group| group.as_ref().map(|g| g.needs));
-        let kernels = once_per_key(needs, |needs| {
-            needs.map(|needs| needs.kernels(gpu)).transpose()
-        });
-        let kernels = kernels.into_iter().collect::<Result<Vec<_>>>()?;
-        let mut batches = Vec::with_capacity(table.chunks.len());
-        for family in 0..table.families.len() {
-            let room = Room::new(gpu, table.family(family), crowd, &groups);
-            for index in (family * table.levels..).take(table.levels) {
-                let group = table.chunks[index].group;
-                batches.push(match (&groups[group], &kernels[group]) {
-                    (Some(posed), Some(kernels)) => Some(PoseBatch::new(
-                        gpu, crowd, table, index, &room, posed, kernels,
-                    )),
-                    _ => None,
+                family.chunks.len()
+            };
+            for first in family.chunks.clone().step_by(at_once) {
+                if posed[table.chunks[first].group].clips().is_none() {
+                    continue;
+                }
+                planned.push(Planned {
+                    chunks: first..first + at_once,
+                    needs,
+                    room: room.clone(),
                 });
             }
         }
-        Ok(Self {
+        let kinds = planned.iter().map(|set| (set.needs, set.chunks.len() > 1));
+        let kernels = once_per_key(kinds, |&(needs, several)| {
+            needs.kernels(gpu, if several { SEVERAL_BATCHES } else { ONE_BATCH })
+        });
+        let groups = planned.iter().map(|set| {
+            let last = &table.chunks[set.chunks.end - 1];
+            table.chunks[set.chunks.start].group..last.group + 1
+        });
+        let models = once_per_key(groups, |groups| {
+            PosedModels::new(gpu, crowd, groups.clone(), posed)
+        });
+        let mut pose = Self {
             walk: PoseKernel::WALKS[0],
-            blends,
-            batches,
+            blends: blends(crowd),
+            batches: Vec::new(),
+            sets: Vec::with_capacity(planned.len()),
             posed: false,
-        })
+        };
+        pose.batches.resize_with(table.chunks.len(), || None);
+        for ((set, kernels), models) in planned.iter().zip(kernels).zip(models) {
+            pose.push(gpu, crowd, table, set, &kernels?, &models?);
+        }
+        Ok(pose)
     }
 
     /// Finds the fastest kernel from local to model poses, whose time does not depend on the poses.
@@ -127,8 +144,7 @@ impl Pose {
     /// # Errors
     /// [`BackendError::Device`](skinbench_frame::BackendError::Device) if the device was lost or refused a command.
     pub fn choose_walk(&mut self, gpu: &Rc<Gpu>) -> Result<()> {
-        let batches = self.batches.iter().flatten();
-        let Some(largest) = batches.max_by_key(|batch| batch.numbers.instances) else {
+        let Some(largest) = self.sets.iter().max_by_key(|set| set.instances) else {
             return Ok(());
         };
         let walks = PoseKernel::WALKS;
@@ -154,12 +170,93 @@ impl Pose {
         for batch in self.batches.iter().flatten() {
             let numbers = &batch.numbers;
             let channels = if batch.is_rigid { 2 } else { 3 };
-            let joints = u64::from(numbers.instances * numbers.joints);
+            let joints = u64::from(numbers.instances) * u64::from(numbers.joints);
             bytes.sampled += u64::from(numbers.slots) * batch.moving_channels * QUAD_BYTES;
             bytes.local += joints * channels * QUAD_BYTES;
-            bytes.model += batch.model.size;
+            bytes.model += joints * model_bytes(batch.is_rigid);
         }
         bytes
+    }
+
+    /// Allocates a set's local poses and what its kernels keep from frame to frame, and binds both. Adds the palettes to the
+    /// table.
+    fn push(
+        &mut self,
+        gpu: &Gpu,
+        crowd: &Crowd,
+        table: &mut CrowdTable,
+        set: &Planned,
+        kernels: &[Kernel],
+        models: &PosedModels,
+    ) {
+        let chunks = &table.chunks[set.chunks.clone()];
+        let first_group = chunks[0].group;
+        let mut batches = table.batches[set.chunks.clone()].to_vec();
+        let mut channels = 0;
+        for (chunk, batch) in chunks.iter().zip(&mut batches) {
+            let place = &models.places[chunk.group - first_group].numbers;
+            batch.first_local = channels;
+            batch.first_clip = place.first_clip;
+            batch.first_rest = place.first_rest;
+            batch.first_mask = place.first_mask;
+            batch.first_level = place.first_level;
+            batch.first_bind = place.first_bind;
+            channels += 3 * batch.slots * batch.joints;
+        }
+        // Channels that no clip moves keep the value written here. For this reason each level of a family has local
+        // poses of its own, with room for all instances.
+        let locals = gpu.buffer_of(
+            Purpose::Scratch,
+            "local poses",
+            channels as usize,
+            wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+            || {
+                let mut locals = Vec::with_capacity(channels as usize);
+                for (chunk, batch) in chunks.iter().zip(&batches) {
+                    let rest = &models.places[chunk.group - first_group].rest;
+                    locals.extend(rest.repeat(batch.slots as usize));
+                }
+                locals
+            },
+        );
+        let mut instances = 0;
+        let mut slots = 0;
+        for batch in &batches {
+            instances += batch.instances;
+            slots += u64::from(batch.slots);
+        }
+        let kept = kept(gpu, crowd, u64::from(instances), slots);
+        let mut resources = [&table.bindings[set.chunks.start][..], &models.buffers].concat();
+        resources.extend(kept);
+        resources.extend([
+            ("locals", Resource::from(&locals)),
+            ("model", (&set.room.model).into()),
+        ]);
+        resources.extend(set.room.palettes.inputs());
+        let calls = if let [batch] = &batches[..] {
+            chunk_calls(gpu, kernels, &resources, batch, |rule| {
+                table.dispatch(gpu, set.chunks.start, rule)
+            })
+        } else {
+            table_calls(gpu, kernels, &resources, &batches)
+        };
+        self.sets.push(PoseSet {
+            instances,
+            calls,
+            moving: moving(gpu, crowd, table, set, &batches, kernels, &resources),
+        });
+        for (index, batch) in set.chunks.clone().zip(batches) {
+            let group = table.chunks[index].group;
+            table.bindings[index].extend(set.room.palettes.inputs());
+            self.batches[index] = Some(PoseBatch {
+                numbers: batch,
+                is_rigid: set.needs.rigid,
+                locals: locals.clone(),
+                model: set.room.model.clone(),
+                palettes: set.room.palettes.clone(),
+                moving_channels: models.places[group - first_group].moving_channels,
+            });
+        }
     }
 }
 
@@ -191,14 +288,17 @@ impl Pass for Pose {
             (Stage::Palette, &[PoseKernel::Palette]),
         ];
         // A dispatch waits for all before it if it reads what one of them wrote in the same compute pass: with several
-        // models each kernel takes a pass of its own, in which none waits.
-        let several = self.batches.iter().flatten().nth(1).is_some();
-        let at_once = if several { 1 } else { KERNELS.len() };
+        // sets each kernel takes a pass of its own, in which none waits.
+        let at_once = if self.sets.len() > 1 {
+            1
+        } else {
+            KERNELS.len()
+        };
         for (stage, kernels) in stages {
             for kernels in kernels.chunks(at_once) {
-                let batches = || self.batches.iter().flatten();
                 let calls = kernels.iter().flat_map(|kernel| {
-                    batches().filter_map(move |batch| batch.calls(all).get(*kernel as usize))
+                    let sets = self.sets.iter();
+                    sets.filter_map(move |set| set.calls(all).get(*kernel as usize))
                 });
                 frame.compute(stage, calls);
             }
@@ -206,171 +306,7 @@ impl Pass for Pose {
     }
 }
 
-impl PosedGroup {
-    /// Uploads what a group is posed by. `plain` means that no instance of the crowd blends.
-    fn new(gpu: &Gpu, crowd: &Crowd, group: &Group, plain: bool) -> Result<Self> {
-        let mut instances = group.instances.clone();
-        let inertia = instances.any(|instance| {
-            let mut layers = crowd.layers().of(instance as usize).iter();
-            layers.any(|layer| layer.fade == Fade::Inertial)
-        });
-        let model = &group.model;
-        let skeleton = model.skeleton();
-        let store = ClipStore::new(model, plain);
-        let matrices: Vec<Rows> = skeleton.matrices().iter().map(|(_, rows)| *rows).collect();
-        let entry_joints: Vec<u32> = model.palette_joints().iter().map(|&j| j.into()).collect();
-        let joints = joints(skeleton);
-        let levels = levels(skeleton);
-        let contents: [(&str, &[u8]); 10] = [
-            ("clips", bytemuck::cast_slice(&store.clips)),
-            ("tracks", bytemuck::cast_slice(&store.tracks)),
-            ("words", bytemuck::cast_slice(&store.words)),
-            ("quads", bytemuck::cast_slice(&store.quads)),
-            ("joints", bytemuck::cast_slice(&joints)),
-            ("masks", bytemuck::cast_slice(group.masks())),
-            ("levels", bytemuck::cast_slice(&levels)),
-            ("matrices", bytemuck::cast_slice(&matrices)),
-            ("entry_joints", bytemuck::cast_slice(&entry_joints)),
-            ("inverse_binds", bytemuck::cast_slice(model.inverse_binds())),
-        ];
-        let largest = contents.iter().map(|(_, bytes)| bytes.len()).max();
-        // A limit that is only simulated stops those who plan.
-        if gpu.only_counts() {
-            let what = format_args!("clips of {:?} need", model.name());
-            let bytes = largest.unwrap_or(0) as u64;
-            fits(what, bytes, "in one binding", gpu.binding_bytes())?;
-        }
-        let mut rest = Vec::new();
-        for channel in 0..3 {
-            rest.extend(store.rest().iter().skip(channel).step_by(3));
-        }
-        let buffers =
-            contents.map(|(name, bytes)| (name, gpu.storage(Purpose::Clips, name, bytes).into()));
-        Ok(Self {
-            needs: Needs {
-                inertia,
-                rates: crowd.has_update_rates(),
-                ..store.needs
-            },
-            moving_channels: store.moving,
-            rest,
-            buffers: buffers.into(),
-        })
-    }
-}
-
-/// Poses and palettes of the instances of a family, which its levels share.
-struct Room {
-    model: Buffer,
-    palettes: Palettes,
-}
-
-impl Room {
-    /// All levels together take no more than the one with the most joints would take for all instances.
-    fn new(gpu: &Gpu, family: &[Chunk], crowd: &Crowd, groups: &[Option<PosedGroup>]) -> Self {
-        let mut bytes = 0;
-        let mut entries = 0;
-        for chunk in family {
-            let Some(posed) = &groups[chunk.group] else {
-                continue;
-            };
-            let model = &crowd.groups()[chunk.group].model;
-            let each = if posed.needs.rigid {
-                RIGID_BYTES
-            } else {
-                MODEL_BYTES
-            };
-            bytes = bytes.max(model.skeleton().len() as u64 * each);
-            entries = entries.max(model.palette_joints().len());
-        }
-        let instances = family[0].instances.len() as u64;
-        let palettes = instances * (entries * size_of::<Rows>()) as u64;
-        Self {
-            model: gpu.scratch(Purpose::Scratch, "model poses", instances * bytes),
-            palettes: Palettes::on_device(gpu, palettes),
-        }
-    }
-}
-
-impl PoseBatch {
-    /// Allocates a chunk's local poses and binds the buffers of the kernels. Adds the palettes to the table.
-    fn new(
-        gpu: &Gpu,
-        crowd: &Crowd,
-        table: &mut CrowdTable,
-        index: usize,
-        room: &Room,
-        group: &PosedGroup,
-        kernels: &[Kernel],
-    ) -> Self {
-        let numbers = table.batches[index];
-        // Channels that no clip moves keep the value written here. For this reason each level of a family has local
-        // poses of its own, with room for all instances.
-        let slots = numbers.slots as usize;
-        let locals = gpu.buffer_of(
-            Purpose::Scratch,
-            "local poses",
-            group.rest.len() * slots,
-            wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
-            || group.rest.repeat(slots),
-        );
-        let count = u64::from(numbers.instances);
-        // An instance has an inertial fade for each pose that is computed.
-        let mut fades = count;
-        let mut pairs = 0;
-        if crowd.has_update_rates() {
-            fades = 2 * count;
-            pairs = count;
-        }
-        let scratch =
-            |label, bytes| -> Resource { gpu.scratch(Purpose::Scratch, label, bytes).into() };
-        let cursors = u64::from(numbers.slots) * layout::CURSOR_BYTES;
-        table.bindings[index].extend(room.palettes.inputs());
-        let mut resources = table.bindings[index].clone();
-        resources.extend_from_slice(&group.buffers);
-        resources.extend([
-            ("cursors", scratch("cursors", cursors)),
-            (
-                "momenta",
-                scratch("momenta", fades * layout::MOMENTUM_BYTES),
-            ),
-            ("locals", (&locals).into()),
-            ("model", (&room.model).into()),
-            (
-                "pose_pairs",
-                scratch("pose pairs", pairs * layout::POSE_PAIR_BYTES),
-            ),
-        ]);
-        let mut calls = Vec::with_capacity(KERNELS.len());
-        for (kernel, compiled) in KERNELS.iter().zip(kernels) {
-            let dispatch = table.dispatch(gpu, index, &kernel.dispatch(gpu, &numbers));
-            calls.push(Call::new(gpu, compiled, &resources, dispatch));
-        }
-        let chunk = &table.chunks[index];
-        let moves = chunk.overlap(&crowd.groups()[chunk.group].moving());
-        let keeps = moves.end < chunk.instances.end && crowd.turnover().is_none();
-        let moving = (keeps && table.visible.is_none()).then(|| {
-            if moves.is_empty() {
-                return Vec::new();
-            }
-            let moving = Chunk {
-                instances: moves,
-                ..*chunk
-            };
-            moving_calls(gpu, &batch(crowd, &moving, None), &resources, kernels)
-        });
-        Self {
-            numbers,
-            is_rigid: group.needs.rigid,
-            locals,
-            model: room.model.clone(),
-            palettes: room.palettes.clone(),
-            moving_channels: group.moving_channels,
-            calls,
-            moving,
-        }
-    }
-
+impl PoseSet {
     /// The dispatches for all instances, or for those that move.
     fn calls(&self, all: bool) -> &[Call] {
         match &self.moving {
@@ -380,81 +316,196 @@ impl PoseBatch {
     }
 }
 
-/// Dispatches for the first instances of a chunk, whose numbers are in a uniform of their own.
-fn moving_calls(
+/// Poses and palettes of the instances of a family.
+#[derive(Clone)]
+struct Room {
+    model: Buffer,
+    palettes: Palettes,
+}
+
+impl Room {
+    fn new(
+        gpu: &Gpu,
+        table: &CrowdTable,
+        family: &Family,
+        posed: &[PosedGroup],
+        rigid: bool,
+    ) -> Self {
+        let mut joints = 0;
+        let mut entries = 0;
+        for index in family.chunks.clone() {
+            if posed[table.chunks[index].group].clips().is_none() {
+                continue;
+            }
+            let batch = &table.batches[index];
+            let own_joints = u64::from(batch.instances) * u64::from(batch.joints);
+            let own_entries = u64::from(batch.instances) * u64::from(batch.entries);
+            if table.visible.is_some() {
+                // All levels together take no more than the one with the most joints would take for all instances.
+                joints = own_joints.max(joints);
+                entries = own_entries.max(entries);
+            } else {
+                joints += own_joints;
+                entries += own_entries;
+            }
+        }
+        let bytes = joints * model_bytes(rigid);
+        Self {
+            model: gpu.scratch(Purpose::Scratch, "model poses", bytes),
+            palettes: Palettes::on_device(gpu, entries * size_of::<Rows>() as u64),
+        }
+    }
+}
+
+/// Bytes of a joint's model pose.
+fn model_bytes(rigid: bool) -> u64 {
+    if rigid { RIGID_BYTES } else { MODEL_BYTES }
+}
+
+/// What the kernels need for a family; nothing if its groups are baked.
+fn needs_of(crowd: &Crowd, family: &[Chunk], posed: &[PosedGroup]) -> Option<Needs> {
+    let mut all: Option<Needs> = None;
+    for chunk in family {
+        let Some(clips) = posed[chunk.group].clips() else {
+            continue;
+        };
+        let needs = Needs {
+            inertia: fades(crowd, &crowd.groups()[chunk.group]),
+            rates: crowd.has_update_rates(),
+            ..clips.needs
+        };
+        match &mut all {
+            Some(all) => all.join(needs),
+            None => all = Some(needs),
+        }
+    }
+    all
+}
+
+/// Returns whether a layer of any instance of a group fades inertially.
+fn fades(crowd: &Crowd, group: &Group) -> bool {
+    group.instances.clone().any(|instance| {
+        let mut layers = crowd.layers().of(instance as usize).iter();
+        layers.any(|layer| layer.fade == Fade::Inertial)
+    })
+}
+
+/// Buffers for so many instances and slots that pose kernels hand to each other, or keep from frame to frame.
+fn kept(gpu: &Gpu, crowd: &Crowd, instances: u64, slots: u64) -> [Named; 3] {
+    // An instance has an inertial fade for each pose that is computed.
+    let mut fades = instances;
+    let mut pairs = 0;
+    if crowd.has_update_rates() {
+        fades = 2 * instances;
+        pairs = instances;
+    }
+    let sizes = [
+        ("cursors", slots * layout::CURSOR_BYTES),
+        ("momenta", fades * layout::MOMENTUM_BYTES),
+        ("pose_pairs", pairs * layout::POSE_PAIR_BYTES),
+    ];
+    sizes.map(|(name, bytes)| (name, gpu.scratch(Purpose::Scratch, name, bytes).into()))
+}
+
+/// Dispatches for a chunk, whose numbers are among the resources.
+fn chunk_calls(
     gpu: &Gpu,
-    numbers: &layout::Batch,
-    resources: &[Named],
     kernels: &[Kernel],
+    resources: &[Named],
+    numbers: &layout::Batch,
+    dispatch: impl Fn(&layout::Dispatch) -> Dispatch,
 ) -> Vec<Call> {
-    let uniform = gpu.uniform(Purpose::Scratch, "moving batch", numbers);
-    // It is found before the numbers of the whole chunk.
-    let resources = [&[("batch", uniform.into())], resources].concat();
     let mut calls = Vec::with_capacity(KERNELS.len());
     for (kernel, compiled) in KERNELS.iter().zip(kernels) {
-        let rule = kernel.dispatch(gpu, numbers);
-        let workgroups = rule.workgroups(gpu, numbers.instances, numbers.slots);
-        calls.push(Call::new(
-            gpu,
-            compiled,
-            &resources,
-            Dispatch::Fixed(workgroups),
-        ));
+        let dispatch = dispatch(&kernel.dispatch(gpu, numbers));
+        calls.push(Call::new(gpu, compiled, resources, dispatch));
     }
     calls
 }
 
-/// Groups that share buffers of model poses need these in one form: that of the group which needs the most.
-fn unite(levels: &mut [Option<PosedGroup>]) {
-    let is_rigid = levels.iter().flatten().all(|group| group.needs.rigid);
-    for group in levels.iter_mut().flatten() {
-        group.needs.rigid = is_rigid;
+/// Dispatches for several chunks at once, whose numbers are in a table.
+fn table_calls(
+    gpu: &Gpu,
+    kernels: &[Kernel],
+    resources: &[Named],
+    numbers: &[layout::Batch],
+) -> Vec<Call> {
+    let mut all = vec![layout::Batch::zeroed(); layout::MOST_BATCHES];
+    all[..numbers.len()].copy_from_slice(numbers);
+    let contents = bytemuck::cast_slice(&all);
+    let usage = wgpu::BufferUsages::UNIFORM;
+    let batches = gpu.buffer_with(Purpose::Scratch, "batches", contents, usage);
+    let mut calls = Vec::with_capacity(KERNELS.len());
+    for (kernel, compiled) in KERNELS.iter().zip(kernels) {
+        let mut parts = Vec::new();
+        for (batch, numbers) in (0..).zip(numbers) {
+            let rule = kernel.dispatch(gpu, numbers);
+            let count = rule.count(numbers.instances, numbers.slots);
+            parts.extend((0..count).map(|first| layout::BatchPart { batch, first }));
+        }
+        let workgroups = gpu.workgroups(parts.len() as u32);
+        let parts = gpu.storage(Purpose::Scratch, "parts", &parts);
+        let mut resources = resources.to_vec();
+        resources.extend([
+            ("batches", (&batches).into()),
+            ("parts", Resource::from(&parts)),
+        ]);
+        let dispatch = Dispatch::Fixed(workgroups);
+        calls.push(Call::new(gpu, compiled, &resources, dispatch));
     }
+    calls
+}
+
+/// Dispatches for the instances of a set that do not keep their pose, which come first in each chunk; `None` if all are
+/// posed in each frame.
+fn moving(
+    gpu: &Gpu,
+    crowd: &Crowd,
+    table: &CrowdTable,
+    set: &Planned,
+    batches: &[layout::Batch],
+    kernels: &[Kernel],
+    resources: &[Named],
+) -> Option<Vec<Call>> {
+    if table.visible.is_some() || crowd.turnover().is_some() {
+        return None;
+    }
+    let mut moving = batches.to_vec();
+    for (chunk, batch) in table.chunks[set.chunks.clone()].iter().zip(&mut moving) {
+        let moves = chunk.overlap(&crowd.groups()[chunk.group].moving());
+        batch.instances = moves.len() as u32;
+        batch.slots = all_slots(crowd, moves);
+    }
+    let all: u32 = batches.iter().map(|batch| batch.instances).sum();
+    let count: u32 = moving.iter().map(|batch| batch.instances).sum();
+    if count == all {
+        return None;
+    }
+    if count == 0 {
+        return Some(Vec::new());
+    }
+    let [batch] = &moving[..] else {
+        return Some(table_calls(gpu, kernels, resources, &moving));
+    };
+    let uniform = gpu.uniform(Purpose::Scratch, "moving batch", batch);
+    // It is found before the numbers of the whole chunk.
+    let resources = [&[("batch", uniform.into())], resources].concat();
+    Some(chunk_calls(gpu, kernels, &resources, batch, |rule| {
+        Dispatch::Fixed(rule.workgroups(gpu, batch.instances, batch.slots))
+    }))
 }
 
 /// Returns whether any instance of a crowd plays more than one whole clip, or interpolates between two cached poses.
-fn blends(crowd: &Crowd) -> bool {
+pub(crate) fn blends(crowd: &Crowd) -> bool {
     let plain =
         |instance: usize| matches!(crowd.layers().of(instance), [layer] if layer.is_plain());
     crowd.has_update_rates() || !(0..crowd.instance_count()).all(plain)
 }
 
-/// The skeleton in the kernels' layout.
-fn joints(skeleton: &Skeleton) -> Vec<layout::Joint> {
-    let mut matrices = (0..).zip(skeleton.matrices()).peekable();
-    let joint = |(index, rest): (usize, &Transform)| layout::Joint {
-        rotation: rest.rotation.to_array(),
-        translation: rest.translation.to_array(),
-        parent: match skeleton.parents()[index] {
-            NO_PARENT => NONE,
-            parent => parent.into(),
-        },
-        scale: rest.scale.to_array(),
-        matrix: matrices
-            .next_if(|(_, (joint, _))| usize::from(*joint) == index)
-            .map_or(NONE, |(matrix, _)| matrix),
-    };
-    skeleton.rest().iter().enumerate().map(joint).collect()
-}
-
-/// The offset of each level of the hierarchy and the end of the last one; then the joints, roots first.
-fn levels(skeleton: &Skeleton) -> Vec<u32> {
-    let depths = depths(skeleton);
-    let levels = depths.iter().max().map_or(0, |deepest| deepest + 1);
-    let mut order: Vec<u32> = (0..skeleton.len() as u32).collect();
-    order.sort_by_key(|&joint| depths[joint as usize]);
-    let mut levelled = Vec::with_capacity(order.len() + levels as usize + 1);
-    for level in 0..=levels {
-        let before = order.partition_point(|&joint| depths[joint as usize] < level);
-        levelled.push(levels + 1 + before as u32);
-    }
-    levelled.extend(order);
-    levelled
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::forms::clips::ClipStore;
     use skinbench_formats::walker::walker;
     use skinbench_frame::StageTimer;
     use skinbench_kernels::crowd::{Layer, REST};
@@ -462,18 +513,21 @@ mod tests {
     use skinbench_kernels::vertex::VertexFormat;
     use std::sync::Arc;
 
-    /// Names of the compute passes in which so many models are posed.
-    fn passes(models: u32) -> Vec<String> {
+    /// The compute passes in which so many models are posed, each with the number of its dispatches.
+    fn passes(models: usize) -> Vec<(String, usize)> {
         let gpu = Gpu::recording();
         let mut crowd = Crowd::with_format(VertexFormat::default());
-        for index in 0..models {
-            let model = Arc::new(walker(500 + 100 * index).unwrap());
+        let model = Arc::new(walker(500).unwrap());
+        for _ in 0..models {
             let instances = [(IDENTITY_ROWS, Layer::held(REST, 0.0)); 3];
-            crowd.push_group(model, instances).unwrap();
+            crowd.push_group(Arc::clone(&model), instances).unwrap();
         }
-        let entries = vec![None; models as usize];
-        let mut table = CrowdTable::posed_on_device(&gpu, &crowd, &entries, false).unwrap();
-        let mut pose = Pose::new(&gpu, &crowd, &mut table, |_| false).unwrap();
+        let groups = crowd.groups().iter();
+        let posed: Vec<_> = groups
+            .map(|group| PosedGroup::Sampled(ClipStore::new(&group.model, true)))
+            .collect();
+        let mut table = CrowdTable::posed_on_device(&gpu, &crowd, &posed, false).unwrap();
+        let mut pose = Pose::new(&gpu, &crowd, &mut table, &posed).unwrap();
         gpu.take_commands();
         pose.record(&mut Frame {
             gpu: &gpu,
@@ -484,19 +538,33 @@ mod tests {
             commands: &mut gpu.commands("frame"),
             timer: &mut StageTimer::default(),
         });
-        let mut names = Vec::new();
+        let mut passes: Vec<(String, usize)> = Vec::new();
         for command in gpu.take_commands() {
             if command.value["do"] == "compute" {
-                names.push(command.value["label"].as_str().unwrap().to_owned());
+                let label = command.value["label"].as_str().unwrap();
+                let commands = command.value["commands"].as_array().unwrap();
+                let dispatches = commands.iter().filter(|c| c["do"] == "dispatch");
+                passes.push((label.to_owned(), dispatches.count()));
             }
         }
-        names
+        passes
     }
 
-    /// In one pass, the second kernel of `sample` would wait for the first once for each model.
     #[test]
-    fn kernels_of_several_models_have_passes_of_their_own() {
-        assert_eq!(passes(1), ["sample", "local_to_model", "palette"]);
-        assert_eq!(passes(2), ["sample", "sample", "local_to_model", "palette"]);
+    fn several_models_take_as_many_dispatches_as_one() {
+        let one = passes(1);
+        let expected = [("sample", 2), ("local_to_model", 1), ("palette", 1)];
+        assert_eq!(one, expected.map(|(name, count)| (name.to_owned(), count)));
+        assert_eq!(passes(layout::MOST_BATCHES), one);
+    }
+
+    /// In one pass, the second kernel of `sample` would wait for the first once for each set.
+    #[test]
+    fn kernels_of_several_sets_have_passes_of_their_own() {
+        let names: Vec<String> = passes(layout::MOST_BATCHES + 1)
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(names, ["sample", "sample", "local_to_model", "palette"]);
     }
 }

@@ -4,7 +4,7 @@ use crate::Gpu;
 use crate::forms::clips::{ClipStore, Needs};
 use crate::kernel::{Constants, Kernel};
 use crate::shader::reflection::Interface;
-use crate::shader::{WORKGROUP, layout, shader};
+use crate::shader::{Role, WORKGROUP, layout, shader};
 use skinbench_frame::Result;
 use skinbench_kernels::model::Model;
 use std::rc::Rc;
@@ -38,6 +38,12 @@ pub enum PoseKernel {
     Palette,
 }
 
+/// Shaders of dispatches that pose one batch, whose numbers are in a uniform.
+pub const ONE_BATCH: Role = ("batch", "batch_uniform.wgsl");
+
+/// Shaders of dispatches that pose batches of several models, whose numbers are in a table.
+pub const SEVERAL_BATCHES: Role = ("batch", "batch_table.wgsl");
+
 /// Every kernel, in the order in which they run; tests check their shaders.
 pub const KERNELS: &[PoseKernel] = PoseKernel::VARIANTS;
 
@@ -63,11 +69,11 @@ impl Needs {
     ///
     /// # Errors
     /// As [`Gpu::has`].
-    pub(crate) fn kernels(self, gpu: &Gpu) -> Result<Rc<[Kernel]>> {
+    pub(crate) fn kernels(self, gpu: &Gpu, batch: Role) -> Result<Rc<[Kernel]>> {
         let values = self.constants(at_once(gpu));
         KERNELS
             .iter()
-            .map(|kernel| Kernel::new(gpu, kernel.name(), kernel.shader(), &values, true))
+            .map(|kernel| Kernel::new(gpu, kernel.name(), kernel.shader(batch), &values, true))
             .collect()
     }
 }
@@ -105,9 +111,9 @@ impl PoseKernel {
         }
     }
 
-    /// The complete shader.
-    pub fn shader(self) -> String {
-        shader(&format!("{}.wgsl", self.name()), &[])
+    /// The complete shader for [`ONE_BATCH`] or [`SEVERAL_BATCHES`].
+    pub fn shader(self, batch: Role) -> String {
+        shader(&format!("{}.wgsl", self.name()), &[batch])
     }
 
     /// Values of the overrides on hardware, for crowds of a model: `plain` if every instance plays one layer, else for
@@ -118,7 +124,7 @@ impl PoseKernel {
             rates: !plain,
             ..ClipStore::new(model, plain).needs
         };
-        Interface::of(&self.shader())
+        Interface::of(&self.shader(ONE_BATCH))
             .unwrap_or_default()
             .declared(&needs.constants(AT_ONCE[1]))
     }

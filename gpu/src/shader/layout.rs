@@ -169,12 +169,42 @@ pub struct Batch {
     pub slots: u32,
     /// Levels of the hierarchy.
     pub levels: u32,
-    /// Instances of finer levels, which come before the batch's in a buffer that a family shares.
+    /// Clips of the model, and its rest pose.
+    pub clips: u32,
+    /// Index of the batch's first instance, in buffers that it shares with other batches: levels of its model, or other
+    /// models.
     pub first_instance: u32,
-    /// Joints of the model poses of finer levels.
+    /// Index of its first slot.
+    pub first_slot: u32,
+    /// Index of its first local pose, each of which takes one place per channel.
+    pub first_local: u32,
+    /// Index of its first model pose.
     pub first_joint: u32,
-    /// Palette entries of finer levels.
+    /// Index of its first palette entry.
     pub first_entry: u32,
+    /// Index of its model's first clip, in buffers that the model shares with others.
+    pub first_clip: u32,
+    /// Index of the model's first joint at rest.
+    pub first_rest: u32,
+    /// Index of the first weight of its masks.
+    pub first_mask: u32,
+    /// Index of its first level.
+    pub first_level: u32,
+    /// Index of its first inverse bind matrix.
+    pub first_bind: u32,
+}
+
+/// Most batches of a dispatch (`MOST_BATCHES` in shaders/batch_table.wgsl).
+pub const MOST_BATCHES: usize = 256;
+
+/// Part of a batch that a workgroup poses (`BatchPart` in shaders/batch_table.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct BatchPart {
+    /// Index of the batch.
+    pub batch: u32,
+    /// Number of the workgroup among those of its batch.
+    pub first: u32,
 }
 
 /// Layers, slots and update rate of an instance (`Player` in shaders/pose_batch.wgsl).
@@ -369,7 +399,7 @@ pub struct Numbers {
     /// Numbers for posing.
     pub batch: Batch,
     /// Pads to 256 bytes.
-    pub padding_a: [u32; 56],
+    pub padding_a: [u32; 48],
     /// Numbers for skinning and drawing.
     pub chunk: Chunk,
     /// Pads to 512 bytes.

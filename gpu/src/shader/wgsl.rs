@@ -16,6 +16,7 @@
 //! | role | names | played by |
 //! | --- | --- | --- |
 //! | `numbers` | `chunk` | `numbers_uniform.wgsl`, `numbers_table.wgsl` |
+//! | `batch` | `batch`, `thread_of_batch` | `batch_uniform.wgsl`, `batch_table.wgsl` |
 //! | `drawn` | `crowd_instance`, `skinned_place`, `cube_of` | `drawn_chunk.wgsl`, `drawn_merged.wgsl` |
 //! | `mesh` | `load_vertex`, `MESH_ENTRIES` | `mesh_plain.wgsl`, `mesh_packed.wgsl` |
 //! | `blend` | `blended` | `blend_linear.wgsl`, `palette_dual_quaternions.wgsl` |
@@ -48,7 +49,7 @@ macro_rules! files {
 
 /// Name and text of every file in shaders/.
 pub const FILES: &[(&str, &str)] = files![
-    "arithmetic" "baked" "blend_linear" "bounds" "capture" "chunk" "chunk_numbers" "copy" "cull" "cull_count"
+    "arithmetic" "baked" "batch_table" "batch_uniform" "blend_linear" "bounds" "capture" "chunk" "chunk_numbers" "copy" "cull" "cull_count"
     "cull_gather" "cull_scan" "draw" "draw_motion" "draw_picture" "draw_view" "drawn_chunk" "drawn_merged"
     "elements_floats" "elements_packed_normals" "elements_packed_positions" "elements_packed_tangents" "elements_pairs" "fill" "gpu_compute_instances" "gpu_compute_merged" "gpu_compute_naive" "gpu_compute_per_character"
     "gpu_compute_shared" "gpu_compute_staged" "gpu_vat" "gpu_vertex" "lines" "mesh_packed" "mesh_plain"

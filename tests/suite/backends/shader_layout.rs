@@ -4,7 +4,7 @@ use crate::backends::shaders;
 use skinbench::gpu::forms::kind::Kind;
 use skinbench::gpu::passes::bake;
 use skinbench::gpu::passes::cull;
-use skinbench::gpu::passes::pose_kernels::{KERNELS, PoseKernel};
+use skinbench::gpu::passes::pose_kernels::{KERNELS, ONE_BATCH, PoseKernel, SEVERAL_BATCHES};
 use skinbench::gpu::passes::skin::{STAGED_WORKGROUP, ThreadLayout};
 use skinbench::gpu::passes::skin_kernels;
 use skinbench::gpu::shader::layout;
@@ -46,7 +46,11 @@ fn shared() -> Vec<Layout> {
         layout_of!(View: view_projection, light, padding),
         layout_of!(Surface: color, layer, uv),
         layout_of!(Capture: first, width, height, padding),
-        layout_of!(Batch: instances, joints, entries, slots, levels, first_instance, first_joint, first_entry),
+        layout_of!(
+            Batch: instances, joints, entries, slots, levels, clips, first_instance, first_slot, first_local,
+            first_joint, first_entry, first_clip, first_rest, first_mask, first_level, first_bind
+        ),
+        layout_of!(BatchPart: batch, first),
         layout_of!(Player: first_layer, layers, first_slot, inertial, every, offset),
         layout_of!(Joint: rotation, translation, parent, scale, matrix),
         layout_of!(
@@ -249,20 +253,21 @@ fn kernels_that_pose_are_as_in_rust() {
         });
         buffers.max().unwrap()
     };
-    assert_eq!(
-        most(
-            KERNELS
-                .iter()
-                .map(|kernel| (kernel.name(), kernel.shader()))
-                .collect()
-        ),
-        7
-    );
+    for (batch, buffers) in [(ONE_BATCH, 7), (SEVERAL_BATCHES, 8)] {
+        let kernels = KERNELS.iter();
+        let shaders = kernels.map(|kernel| (kernel.name(), kernel.shader(batch)));
+        assert_eq!(most(shaders.collect()), buffers, "{batch:?}");
+    }
     assert_eq!(most(cull::shaders().to_vec()), 8);
     assert_eq!(most(vec![("pose_baked", bake::shader())]), 4);
     let batch = naga::front::wgsl::parse_str(&shader("pose_batch.wgsl", &[])).unwrap();
     assert_eq!(constant(&batch, "NONE"), layout::NONE);
-    let module = naga::front::wgsl::parse_str(&PoseKernel::Sample.shader()).unwrap();
+    let table = naga::front::wgsl::parse_str(&shader("batch_table.wgsl", &[])).unwrap();
+    assert_eq!(
+        constant(&table, "MOST_BATCHES"),
+        layout::MOST_BATCHES as u32
+    );
+    let module = naga::front::wgsl::parse_str(&PoseKernel::Sample.shader(ONE_BATCH)).unwrap();
     for (name, form) in [
         ("STILL", Form::Still),
         ("CONSTANT", Form::Constant),

@@ -10,7 +10,7 @@ use skinbench::gpu::kernel::GroupLayout;
 use skinbench::gpu::passes::bake;
 use skinbench::gpu::passes::cull;
 use skinbench::gpu::passes::gameplay;
-use skinbench::gpu::passes::pose_kernels::KERNELS;
+use skinbench::gpu::passes::pose_kernels::{KERNELS, ONE_BATCH, SEVERAL_BATCHES};
 use skinbench::gpu::passes::skin_kernels;
 use skinbench::gpu::passes::update;
 use skinbench::gpu::passes::vertices::{draw_root, preskinned_shader};
@@ -67,11 +67,12 @@ pub fn all() -> Vec<(String, String)> {
             ));
         }
     }
-    kernels.extend(
-        KERNELS
-            .iter()
-            .map(|kernel| (kernel.name().to_owned(), kernel.shader())),
-    );
+    for kernel in KERNELS {
+        for batch in [ONE_BATCH, SEVERAL_BATCHES] {
+            let name = format!("{}, {batch:?}", kernel.name());
+            kernels.push((name, kernel.shader(batch)));
+        }
+    }
     kernels.extend(cull::shaders().map(|(name, wgsl)| (name.to_owned(), wgsl)));
     kernels.push(("pose_baked".to_owned(), bake::shader()));
     kernels.push(("update".to_owned(), update::shader()));

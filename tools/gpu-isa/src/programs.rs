@@ -154,7 +154,12 @@ fn pose(programs: &mut Vec<Program>) -> crate::Result<()> {
     for kernel in pose_kernels::KERNELS {
         for (variant, plain) in [("one layer", true), ("all features", false)] {
             let constants = kernel.constants_on_hardware(&model, plain);
-            programs.push(compute(kernel.name(), variant, kernel.shader(), constants));
+            programs.push(compute(
+                kernel.name(),
+                variant,
+                kernel.shader(pose_kernels::ONE_BATCH),
+                constants,
+            ));
         }
     }
     for (name, wgsl) in cull::shaders() {

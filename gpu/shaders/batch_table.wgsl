@@ -1,0 +1,29 @@
+// The numbers of all batches that a dispatch poses, which are those of several models. Each workgroup chooses its batch.
+//
+// import Batch from pose_batch.wgsl
+// import WORKGROUP from workgroup.wgsl
+
+const MOST_BATCHES = 256u;
+
+// The part of a batch that a workgroup poses.
+struct BatchPart {
+    batch: u32,
+    first: u32, // number of the workgroup among those of its batch
+}
+
+@group(0) @binding(0) var<uniform> batches: array<Batch, MOST_BATCHES>;
+@group(0) @binding(20) var<storage, read> parts: array<BatchPart>;
+
+var<private> batch: Batch;
+
+// Chooses the batch, and returns the number of the thread among those of its batch. The last row of workgroups may have
+// some too many; their batch is empty.
+fn thread_of_batch(group: vec3u, groups: vec3u, thread: u32) -> u32 {
+    let index = group.y * groups.x + group.x;
+    if index >= arrayLength(&parts) {
+        return 0u;
+    }
+    let part = parts[index];
+    batch = batches[part.batch];
+    return part.first * WORKGROUP + thread;
+}

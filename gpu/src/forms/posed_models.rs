@@ -1,0 +1,196 @@
+//! What the device poses models by: clips, hierarchies, masks and bindings of all models that are posed together.
+
+use crate::Gpu;
+use crate::device::{Named, fits};
+use crate::forms::clips::ClipStore;
+use crate::shader::layout::{self, NONE};
+use skinbench_frame::{Purpose, Result};
+use skinbench_kernels::crowd::{Crowd, Group};
+use skinbench_kernels::model::{NO_PARENT, Rows, Skeleton};
+use std::ops::Range;
+
+/// What the device poses a group by.
+pub(crate) enum PosedGroup {
+    /// Baked frames.
+    Baked {
+        /// Entries of a frame.
+        entries: u32,
+    },
+    /// Clips.
+    Sampled(ClipStore),
+}
+
+impl PosedGroup {
+    /// The clips that are sampled; none if the group is baked.
+    pub fn clips(&self) -> Option<&ClipStore> {
+        match self {
+            Self::Sampled(clips) => Some(clips),
+            Self::Baked { .. } => None,
+        }
+    }
+}
+
+/// Models on the device.
+#[derive(Clone)]
+pub(crate) struct PosedModels {
+    /// Buffers by the names of the kernels' variables.
+    pub buffers: Vec<Named>,
+    /// One item per group.
+    pub places: Vec<PosedModel>,
+}
+
+/// A model of [`PosedModels`].
+#[derive(Clone)]
+pub(crate) struct PosedModel {
+    /// Where it begins in the buffers; all other numbers are 0.
+    pub numbers: layout::Batch,
+    /// Number of channels of all joints that some clip moves.
+    pub moving_channels: u64,
+    /// Local poses at rest, `[channel][joint]`.
+    pub rest: Vec<[f32; 4]>,
+}
+
+/// Lists that the kernels read, model after model.
+#[derive(Default)]
+struct Lists {
+    clips: ClipStore,
+    joints: Vec<layout::Joint>,
+    masks: Vec<f32>,
+    levels: Vec<u32>,
+    matrices: Vec<Rows>,
+    entry_joints: Vec<u32>,
+    inverse_binds: Vec<Rows>,
+}
+
+impl PosedModels {
+    /// Uploads the models of neighbouring groups.
+    ///
+    /// # Errors
+    /// [`BackendError::TooLarge`](skinbench_frame::BackendError::TooLarge) if the adapter cannot bind the clips of a model.
+    pub fn new(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        groups: Range<usize>,
+        posed: &[PosedGroup],
+    ) -> Result<Self> {
+        let mut lists = Lists::default();
+        let mut places = Vec::with_capacity(groups.len());
+        for index in groups.clone() {
+            if let Some(clips) = posed[index].clips() {
+                places.push(lists.push(&crowd.groups()[index], clips));
+            }
+        }
+        let contents = lists.contents();
+        // A limit that is only simulated stops those who plan.
+        if gpu.only_counts() {
+            let largest = contents.iter().map(|(_, bytes)| bytes.len()).max();
+            let name = crowd.groups()[groups.start].model.name();
+            let what = format_args!("clips of {name:?} need");
+            let bytes = largest.unwrap_or(0) as u64;
+            fits(what, bytes, "in one binding", gpu.binding_bytes())?;
+        }
+        let buffers =
+            contents.map(|(name, bytes)| (name, gpu.storage(Purpose::Clips, name, bytes).into()));
+        Ok(Self {
+            buffers: buffers.into(),
+            places,
+        })
+    }
+}
+
+impl Lists {
+    /// Appends a group's model, and returns its place.
+    fn push(&mut self, group: &Group, clips: &ClipStore) -> PosedModel {
+        let model = &group.model;
+        let numbers = layout::Batch {
+            first_clip: self.clips.clips.len() as u32,
+            first_rest: self.joints.len() as u32,
+            first_mask: self.masks.len() as u32,
+            first_level: self.levels.len() as u32,
+            first_bind: self.entry_joints.len() as u32,
+            ..Default::default()
+        };
+        self.clips.append(clips);
+        self.push_joints(model.skeleton());
+        self.push_levels(model.skeleton());
+        self.masks.extend_from_slice(group.masks());
+        let entry_joints = model.palette_joints().iter();
+        self.entry_joints
+            .extend(entry_joints.map(|&joint| u32::from(joint)));
+        self.inverse_binds.extend_from_slice(model.inverse_binds());
+        let mut rest = Vec::with_capacity(clips.rest().len());
+        for channel in 0..3 {
+            rest.extend(clips.rest().iter().skip(channel).step_by(3));
+        }
+        PosedModel {
+            numbers,
+            moving_channels: clips.moving,
+            rest,
+        }
+    }
+
+    /// Appends joints at rest, and their fixed matrices.
+    fn push_joints(&mut self, skeleton: &Skeleton) {
+        let mut matrices = skeleton.matrices().iter().peekable();
+        for (index, rest) in skeleton.rest().iter().enumerate() {
+            let mut matrix = NONE;
+            if let Some((_, rows)) = matrices.next_if(|(joint, _)| usize::from(*joint) == index) {
+                matrix = self.matrices.len() as u32;
+                self.matrices.push(*rows);
+            }
+            let parent = match skeleton.parents()[index] {
+                NO_PARENT => NONE,
+                parent => parent.into(),
+            };
+            self.joints.push(layout::Joint {
+                rotation: rest.rotation.to_array(),
+                translation: rest.translation.to_array(),
+                parent,
+                scale: rest.scale.to_array(),
+                matrix,
+            });
+        }
+    }
+
+    /// Appends for each level of the hierarchy the index of its first joint in this list, and the end of the last one;
+    /// then the joints, roots first.
+    fn push_levels(&mut self, skeleton: &Skeleton) {
+        let depths = depths(skeleton);
+        let levels = depths.iter().max().map_or(0, |deepest| deepest + 1);
+        let mut order: Vec<u32> = (0..skeleton.len() as u32).collect();
+        order.sort_by_key(|&joint| depths[joint as usize]);
+        let first = self.levels.len() as u32 + levels + 1;
+        for level in 0..=levels {
+            let before = order.partition_point(|&joint| depths[joint as usize] < level);
+            self.levels.push(first + before as u32);
+        }
+        self.levels.extend(order);
+    }
+
+    /// The lists, by the names of the kernels' variables.
+    fn contents(&self) -> [(&'static str, &[u8]); 10] {
+        [
+            ("clips", bytemuck::cast_slice(&self.clips.clips)),
+            ("tracks", bytemuck::cast_slice(&self.clips.tracks)),
+            ("words", bytemuck::cast_slice(&self.clips.words)),
+            ("quads", bytemuck::cast_slice(&self.clips.quads)),
+            ("joints", bytemuck::cast_slice(&self.joints)),
+            ("masks", bytemuck::cast_slice(&self.masks)),
+            ("levels", bytemuck::cast_slice(&self.levels)),
+            ("matrices", bytemuck::cast_slice(&self.matrices)),
+            ("entry_joints", bytemuck::cast_slice(&self.entry_joints)),
+            ("inverse_binds", bytemuck::cast_slice(&self.inverse_binds)),
+        ]
+    }
+}
+
+/// The number of joints above each joint.
+pub(crate) fn depths(skeleton: &Skeleton) -> Vec<u32> {
+    let mut depths = vec![0u32; skeleton.len()];
+    for (joint, &parent) in skeleton.parents().iter().enumerate() {
+        if parent != NO_PARENT {
+            depths[joint] = depths[usize::from(parent)] + 1;
+        }
+    }
+    depths
+}
