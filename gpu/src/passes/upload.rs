@@ -6,11 +6,11 @@ use crate::device::Command;
 use crate::forms::half_palette;
 use crate::forms::palettes::{PaletteForm, Palettes};
 use crate::passes::{Frame, Interface, Pass};
-use rayon::prelude::*;
 use skinbench_frame::{Bytes, HostPoser, Job, PaletteLayout, Purpose, Result, Stage};
+use skinbench_kernels::blocks::Block;
 use skinbench_kernels::crowd::Crowd;
 use skinbench_kernels::model::Rows;
-use skinbench_kernels::pose::{CrowdPose, Width};
+use skinbench_kernels::pose::{CrowdPose, PaletteOut, Width};
 use skinbench_kernels::simd::Isa;
 use skinbench_kernels::threads::Threads;
 use std::ops::Range;
@@ -21,12 +21,22 @@ pub struct Upload {
     pub host: Option<HostPoser>,
     threads: Threads,
     form: PaletteForm,
-    /// For each group and entry the point that half precision maps exactly; nothing for other forms.
-    centres: Vec<Vec<[f32; 3]>>,
+    /// One item per group.
+    conversions: Vec<Conversion>,
     /// The numbers that rows are converted to; empty if they are uploaded as they are.
     converted: Vec<f32>,
     spans: Vec<UploadedSpan>,
     host_memory: Bytes,
+}
+
+/// How a group's palettes are converted.
+struct Conversion {
+    /// Index of the group's first number.
+    first: usize,
+    /// Numbers of an instance.
+    floats: usize,
+    /// For each entry the point that half precision maps exactly; nothing for other forms.
+    centres: Vec<[f32; 3]>,
 }
 
 /// The palettes of a span.
@@ -75,26 +85,36 @@ impl Upload {
                 held: begin..end,
             });
         }
-        let groups = crowd.groups().iter();
-        let floats: usize = groups
-            .map(|group| group.len() * form.converted(group))
-            .sum();
-        let mut centres = vec![Vec::new(); crowd.groups().len()];
-        if form == PaletteForm::Half {
-            for (centres, group) in centres.iter_mut().zip(crowd.groups()) {
-                *centres = half_palette::centres(crowd, group);
-            }
+        let mut conversions = Vec::with_capacity(crowd.groups().len());
+        let mut numbers = 0;
+        for group in crowd.groups() {
+            let floats = form.converted(group);
+            conversions.push(Conversion {
+                first: numbers,
+                floats,
+                centres: if form == PaletteForm::Half {
+                    half_palette::centres(crowd, group)
+                } else {
+                    Vec::new()
+                },
+            });
+            numbers += group.len() * floats;
         }
         let threads = Threads::All.worth_waking(CrowdPose::estimate(crowd));
-        let layout = PaletteLayout::Rows;
+        // Gameplay reads rows after they were converted.
+        let layout = if numbers > 0 && job.gameplay.is_none() {
+            PaletteLayout::Fused
+        } else {
+            PaletteLayout::Rows
+        };
         let width = Width::Block;
         let host_memory = HostPoser::bytes(crowd, job, layout, width, threads.count())
-            + Bytes::of(Purpose::Palettes, (floats * size_of::<f32>()) as u64);
+            + Bytes::of(Purpose::Palettes, (numbers * size_of::<f32>()) as u64);
         let mut pass = Self {
             host: None,
             threads,
             form,
-            centres,
+            conversions,
             converted: Vec::new(),
             spans,
             host_memory,
@@ -109,7 +129,7 @@ impl Upload {
                 isa,
                 &pass.threads,
             ));
-            pass.converted = vec![0.0; floats];
+            pass.converted = vec![0.0; numbers];
         }
         Ok(pass)
     }
@@ -128,22 +148,49 @@ impl Pass for Upload {
         let Some(host) = &mut self.host else {
             return;
         };
-        host.pose(frame.crowd, frame.tick, &self.threads, frame.timer);
-        let mut bytes: &[u8] = bytemuck::cast_slice(&host.rows);
-        if !self.converted.is_empty() {
+        let Frame { crowd, tick, .. } = *frame;
+        let isa = host.isa;
+        let first = |block: &Block| {
+            let group = &crowd.groups()[block.group];
+            let before = (block.instances.start - group.instances.start) as usize;
+            let conversion = &self.conversions[block.group];
+            conversion.first + before * conversion.floats
+        };
+        let convert = |block: &Block, rows: &[Rows], out: &mut [f32]| {
+            let conversion = &self.conversions[block.group];
+            let entries = rows.len() / block.instances.len();
+            let instances = rows.chunks_exact(entries);
+            for (rows, out) in instances.zip(out.chunks_exact_mut(conversion.floats)) {
+                self.form.convert(isa, rows, &conversion.centres, out);
+            }
+        };
+        if self.converted.is_empty() {
+            host.pose(crowd, tick, &self.threads, frame.timer);
+        } else if host.rows.is_empty() {
+            let out = PaletteOut::Converted {
+                out: &mut self.converted,
+                first: &first,
+                convert: &convert,
+            };
+            host.pose_to(crowd, tick, &self.threads, frame.timer, out);
+        } else {
+            host.pose(crowd, tick, &self.threads, frame.timer);
+            let blocks = host.crowd_pose.blocks();
+            let palettes = &host.rows;
+            let out = &mut self.converted[..];
             frame.timer.wall(Stage::Palette, || {
-                let rows = &host.rows;
-                convert(
-                    host.isa,
-                    self.form,
-                    frame.crowd,
-                    &self.centres,
-                    rows,
-                    &mut self.converted,
-                );
+                blocks.each(crowd, out, first, |block, _, out| {
+                    let entries = crowd.groups()[block.group].model.palette_joints().len();
+                    let rows = block.instances.len() * entries;
+                    convert(block, &palettes[block.first_row..][..rows], out);
+                });
             });
-            bytes = bytemuck::cast_slice(&self.converted);
         }
+        let bytes: &[u8] = if self.converted.is_empty() {
+            bytemuck::cast_slice(&host.rows)
+        } else {
+            bytemuck::cast_slice(&self.converted)
+        };
         frame.timer.wall(Stage::Upload, || {
             frame.commands.run(Command::Stage(Stage::Upload.name()));
             for span in &self.spans {
@@ -156,28 +203,5 @@ impl Pass for Upload {
 
     fn host_memory(&self) -> Bytes {
         self.host_memory
-    }
-}
-
-/// Converts the palettes of all instances.
-fn convert(
-    isa: Isa,
-    form: PaletteForm,
-    crowd: &Crowd,
-    centres: &[Vec<[f32; 3]>],
-    mut rows: &[Rows],
-    mut out: &mut [f32],
-) {
-    for (group, centres) in crowd.groups().iter().zip(centres) {
-        let entries = group.model.palette_joints().len();
-        let floats = form.converted(group);
-        let (palettes, other_rows) = rows.split_at(group.len() * entries);
-        let (converted, other_floats) = out.split_at_mut(group.len() * floats);
-        rows = other_rows;
-        out = other_floats;
-        palettes
-            .par_chunks(entries)
-            .zip(converted.par_chunks_mut(floats))
-            .for_each(|(rows, out)| form.convert(isa, rows, centres, out));
     }
 }

@@ -49,6 +49,9 @@ pub enum Width {
 /// Takes a block of the crowd, its palette `[entry][12][BLOCK]` and its share of the output.
 pub type SkinBlock<'a> = dyn Fn(&Block, &[Affine<BLOCK>], &mut [f32]) + Sync + 'a;
 
+/// Takes a block of the crowd, its palettes `[instance][entry]` and its share of the output.
+pub type ConvertBlock<'a> = dyn Fn(&Block, &[Rows], &mut [f32]) + Sync + 'a;
+
 /// Destination of a crowd's palettes.
 pub enum PaletteOut<'a> {
     /// For CPU crowd kernels: `[block][entry][12][BLOCK]`, of [`CrowdPose::block_entries`] items. Only for
@@ -60,6 +63,15 @@ pub enum PaletteOut<'a> {
     /// For kernels that read one instance at a time: `[instance][entry][12]`, group after group, of
     /// [`Crowd::palette_entries`] items.
     Rows(&'a mut [Rows]),
+    /// To a function that writes them in another form, block by block while they are in the cache.
+    Converted {
+        /// `[instance][number]`, group after group.
+        out: &'a mut [f32],
+        /// Returns the index of a block's first number.
+        first: &'a (dyn Fn(&Block) -> usize + Sync),
+        /// Called for every block, on any thread.
+        convert: &'a ConvertBlock<'a>,
+    },
     /// To a function, block by block while the palette is in the cache. Only for [`Width::Block`].
     Each {
         /// `[instance][vertex][word]`, group after group, of [`Crowd::output_words`] items.
@@ -222,7 +234,7 @@ struct BlockPoser<const N: usize> {
     levels: Vec<Levels>,
     plan: PartPlan,
     buffers: Vec<Mutex<Poses<N>>>,
-    /// One block's palette for each thread, for [`PaletteOut::Each`].
+    /// One block's palette for each thread, for [`PaletteOut::Each`] and [`PaletteOut::Converted`].
     palettes: Vec<Mutex<Aligned<Affine<N>>>>,
     /// `true` if any instance plays more than one whole clip, or interpolates between two cached poses.
     blends: bool,
@@ -695,7 +707,7 @@ impl<const N: usize> Poser for BlockPoser<N> {
 
     fn pose(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: PaletteOut) {
         assert!(
-            N == BLOCK || matches!(out, PaletteOut::Rows(_)),
+            N == BLOCK || matches!(out, PaletteOut::Rows(_) | PaletteOut::Converted { .. }),
             "palettes in lanes need poses in lanes"
         );
         self.tick = tick;
@@ -733,6 +745,19 @@ impl<const N: usize> Poser for BlockPoser<N> {
                         }
                     },
                 );
+            }
+            PaletteOut::Converted {
+                out,
+                first,
+                convert,
+            } => {
+                self.write(crowd, clock, out, first, |posing, from, out| {
+                    let mut palettes = of_thread(&posing.palettes);
+                    let rows = from.block.instances.len() * entries(crowd, from.block);
+                    let palettes = &mut bytemuck::cast_slice_mut(&mut palettes)[..rows];
+                    from.to_rows(palettes);
+                    convert(from.block, palettes, out);
+                });
             }
             PaletteOut::Each { out, skin } => {
                 self.write(

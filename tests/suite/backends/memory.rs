@@ -269,8 +269,8 @@ fn the_work_of_a_frame_is_counted() {
         ("gpu-compute:per-character", palettes / 48 * 64, 42),
         ("gpu-vertex", palettes, 0),
         ("gpu-vertex:texture", palettes, 0),
-        // Schedule, sample, local to model and palette, then skin, of each model.
-        ("gpu-full", 16, 10),
+        // Schedule, sample, local to model and palette of all models at once, or of each; then skin of each model.
+        ("gpu-full", 16, 6),
         ("gpu-full:culled", 16 + 112, 16),
         ("gpu-baked", 16, 2),
         ("gpu-vat", 16, 2),
