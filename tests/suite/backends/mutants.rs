@@ -757,7 +757,7 @@ mod gpu {
             ("batch.first_clip + min(", "min("),
             ("batch.first_slot + own", "own"),
             ("batch.first_local + 3u", "3u"),
-            ("part.first * WORKGROUP + thread", "thread"),
+            ("batches[part.batch]", "batches[0u]"),
         ];
         all_die_in("sample", &crowd, &context, "gpu-full", &sample);
     }
