@@ -1,10 +1,13 @@
 //! Palettes of an instance in the forms that shaders read.
 
+use crate::crowd::BLOCK;
 use crate::model::Rows;
-use crate::simd::{Isa, Kernel, Simd, run};
+use crate::pose::{Affine, BlockPalettes};
+use crate::simd::{Isa, Kernel, Simd, load_rows, run};
 use crate::skin::motion::motion;
 use bytemuck::{Pod, Zeroable};
 use glam::Vec4;
+use std::marker::PhantomData;
 
 /// A 4x4 matrix, columns.
 pub type ColumnMatrix = [f32; 16];
@@ -22,96 +25,228 @@ pub struct HalfEntry {
     pub rows: [u16; 10],
 }
 
-/// Writes each entry as a 4x4 matrix; `out` takes one item per entry.
-pub fn columns(palette: &[Rows], out: &mut [ColumnMatrix]) {
-    for (out, rows) in out.iter_mut().zip(palette) {
-        let &[xx, xy, xz, xw, yx, yy, yz, yw, zx, zy, zz, zw] = rows;
-        *out = [
-            xx, yx, zx, 0.0, xy, yy, zy, 0.0, xz, yz, zz, 0.0, xw, yw, zw, 1.0,
-        ];
+/// A form of palettes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceForm {
+    /// [`ColumnMatrix`].
+    Columns,
+    /// [`DeviceDualQuaternion`]. Matrices must be rotations, translations and uniform scales; others give wrong numbers.
+    DualQuaternions,
+    /// [`HalfEntry`]. The translation makes up for the rounding at one point per entry, its centre, which is mapped exactly.
+    Half,
+}
+
+/// Converts the palettes of a block's instances. `centres` holds one item per entry, or nothing for forms that need none.
+/// `out` takes `instances` palettes of equally many numbers, of which those beyond the entries are not written.
+pub fn convert(
+    isa: Isa,
+    form: DeviceForm,
+    palettes: BlockPalettes,
+    centres: &[[f32; 3]],
+    instances: usize,
+    out: &mut [f32],
+) {
+    match form {
+        DeviceForm::Columns => convert_to::<Columns>(isa, palettes, centres, instances, out),
+        DeviceForm::DualQuaternions => {
+            convert_to::<DualQuaternions>(isa, palettes, centres, instances, out);
+        }
+        DeviceForm::Half => convert_to::<Half>(isa, palettes, centres, instances, out),
     }
 }
 
-/// Writes each entry as a dual quaternion; `out` takes one item per entry. Entries must be rotations, translations and
-/// uniform scales; others give wrong numbers.
-pub fn dual_quaternions(isa: Isa, palette: &[Rows], out: &mut [DeviceDualQuaternion]) {
-    run(isa, DualQuaternions { palette, out });
-}
-
-/// Rounds each entry to half precision; `out` takes one item per entry. The translation makes up for the rounding at one
-/// point per entry, those of `centres`, which are mapped exactly.
-pub fn half_entries(isa: Isa, palette: &[Rows], centres: &[[f32; 3]], out: &mut [HalfEntry]) {
-    let kernel = HalfEntries {
-        palette,
-        centres,
-        out,
-    };
-    run(isa, kernel);
-}
-
-struct DualQuaternions<'a> {
-    palette: &'a [Rows],
-    out: &'a mut [DeviceDualQuaternion],
-}
-
-impl Kernel for DualQuaternions<'_> {
-    #[inline(always)] // to take on the caller's instruction set
-    fn run<const W: usize, S: Simd<W>>(self) {
-        for (palette, out) in self.palette.chunks(W).zip(self.out.chunks_mut(W)) {
-            let [x, y, z, w, dx, dy, dz, dw, scale] = motion::<W, S>(&in_lanes::<W, S>(palette));
-            let real = S::columns([x, y, z, w]);
-            let dual = S::columns([dx, dy, dz, dw]);
-            let zero = S::splat(0.0);
-            let scale = S::columns([scale, zero, zero, zero]);
-            for (lane, out) in out.iter_mut().enumerate() {
-                let numbers = [real[lane], dual[lane], scale[lane]];
-                for (out, numbers) in out.as_chunks_mut::<4>().0.iter_mut().zip(numbers) {
-                    *out = numbers.to_array();
-                }
+fn convert_to<F: Entries>(
+    isa: Isa,
+    palettes: BlockPalettes,
+    centres: &[[f32; 3]],
+    instances: usize,
+    out: &mut [f32],
+) {
+    let floats = (out.len() / instances.max(1)).max(1);
+    match palettes {
+        BlockPalettes::Rows(rows) => {
+            let entries = (rows.len() / instances.max(1)).max(1);
+            for (rows, out) in rows.chunks_exact(entries).zip(out.chunks_exact_mut(floats)) {
+                let form = PhantomData::<F>;
+                run(
+                    isa,
+                    OfRows {
+                        rows,
+                        centres,
+                        out,
+                        form,
+                    },
+                );
             }
+        }
+        BlockPalettes::Lanes(lanes) => {
+            let form = PhantomData::<F>;
+            run(
+                isa,
+                OfLanes {
+                    lanes,
+                    centres,
+                    floats,
+                    out,
+                    form,
+                },
+            );
         }
     }
 }
 
-struct HalfEntries<'a> {
-    palette: &'a [Rows],
-    centres: &'a [[f32; 3]],
-    out: &'a mut [HalfEntry],
+/// Entries that vectors compute side by side.
+trait Entries {
+    /// Numbers of an entry, a multiple of 4.
+    const FLOATS: usize;
+
+    /// The entries of some matrices in rows of four, side by side: in each lane the numbers of an entry in groups of four,
+    /// of which the first `FLOATS` count. `centre` is a point for each.
+    fn entries<const W: usize, S: Simd<W>>(
+        matrix: &[[S::V; 4]; 3],
+        centre: [S::V; 3],
+    ) -> [[Vec4; W]; 4];
 }
 
-impl Kernel for HalfEntries<'_> {
-    #[inline(always)] // as above
-    fn run<const W: usize, S: Simd<W>>(self) {
-        let entries = self.palette.chunks(W).zip(self.centres.chunks(W));
-        for ((palette, centres), out) in entries.zip(self.out.chunks_mut(W)) {
-            let matrix = in_lanes::<W, S>(palette);
-            let mut columns = [Vec4::ZERO; W];
-            for (column, &[x, y, z]) in columns.iter_mut().zip(centres) {
-                *column = Vec4::new(x, y, z, 0.0);
+enum Columns {}
+
+enum DualQuaternions {}
+
+enum Half {}
+
+impl Entries for Columns {
+    const FLOATS: usize = 16;
+
+    #[inline(always)] // as all here: to take on the caller's instruction set
+    fn entries<const W: usize, S: Simd<W>>(
+        matrix: &[[S::V; 4]; 3],
+        _: [S::V; 3],
+    ) -> [[Vec4; W]; 4] {
+        let [x, y, z] = matrix;
+        let [zero, one] = [S::splat(0.0), S::splat(1.0)];
+        [
+            S::columns([x[0], y[0], z[0], zero]),
+            S::columns([x[1], y[1], z[1], zero]),
+            S::columns([x[2], y[2], z[2], zero]),
+            S::columns([x[3], y[3], z[3], one]),
+        ]
+    }
+}
+
+impl Entries for DualQuaternions {
+    const FLOATS: usize = 12;
+
+    #[inline(always)]
+    fn entries<const W: usize, S: Simd<W>>(
+        matrix: &[[S::V; 4]; 3],
+        _: [S::V; 3],
+    ) -> [[Vec4; W]; 4] {
+        let [x, y, z, w, dx, dy, dz, dw, scale] = motion::<W, S>(matrix);
+        let zero = S::splat(0.0);
+        [
+            S::columns([x, y, z, w]),
+            S::columns([dx, dy, dz, dw]),
+            S::columns([scale, zero, zero, zero]),
+            [Vec4::ZERO; W],
+        ]
+    }
+}
+
+impl Entries for Half {
+    const FLOATS: usize = 8;
+
+    #[inline(always)]
+    fn entries<const W: usize, S: Simd<W>>(
+        matrix: &[[S::V; 4]; 3],
+        centre: [S::V; 3],
+    ) -> [[Vec4; W]; 4] {
+        let mut moved = [S::splat(0.0); 3];
+        for (moved, row) in moved.iter_mut().zip(matrix) {
+            *moved = row[3];
+            for (number, centre) in row[..3].iter().zip(centre) {
+                let rounding = S::sub(*number, S::to_half(*number));
+                *moved = S::mul_add(rounding, centre, *moved);
             }
-            let centre = S::rows(&columns);
-            let mut moved = [S::splat(0.0); 3];
-            for (moved, row) in moved.iter_mut().zip(&matrix) {
-                *moved = row[3];
-                for (number, centre) in row[..3].iter().zip(centre) {
-                    let rounding = S::sub(*number, S::to_half(*number));
-                    *moved = S::mul_add(rounding, centre, *moved);
-                }
-            }
-            let [x, y, z] = matrix;
-            let front = S::columns([moved[0], moved[1], moved[2], S::pack_half(x[0], x[1])]);
-            let back = S::columns([
+        }
+        let [x, y, z] = matrix;
+        [
+            S::columns([moved[0], moved[1], moved[2], S::pack_half(x[0], x[1])]),
+            S::columns([
                 S::pack_half(x[2], y[0]),
                 S::pack_half(y[1], y[2]),
                 S::pack_half(z[0], z[1]),
                 S::pack_half(z[2], S::splat(0.0)),
-            ]);
-            for (lane, out) in out.iter_mut().enumerate() {
-                let [first, second]: &mut [[f32; 4]; 2] = bytemuck::cast_mut(out);
-                *first = front[lane].to_array();
-                *second = back[lane].to_array();
+            ]),
+            [Vec4::ZERO; W],
+            [Vec4::ZERO; W],
+        ]
+    }
+}
+
+/// Converts an instance's palette, neighbouring entries side by side.
+struct OfRows<'a, F> {
+    rows: &'a [Rows],
+    centres: &'a [[f32; 3]],
+    out: &'a mut [f32],
+    form: PhantomData<F>,
+}
+
+impl<F: Entries> Kernel for OfRows<'_, F> {
+    #[inline(always)]
+    fn run<const W: usize, S: Simd<W>>(self) {
+        let out = self.out.chunks_mut(W * F::FLOATS);
+        for (index, (rows, out)) in self.rows.chunks(W).zip(out).enumerate() {
+            let mut columns = [Vec4::ZERO; W];
+            for (column, &[x, y, z]) in columns.iter_mut().zip(self.centres.iter().skip(index * W))
+            {
+                *column = Vec4::new(x, y, z, 0.0);
+            }
+            let [x, y, z, _] = S::rows(&columns);
+            let entries = F::entries::<W, S>(&in_lanes::<W, S>(rows), [x, y, z]);
+            let out = out.chunks_exact_mut(F::FLOATS).take(rows.len());
+            for (lane, out) in out.enumerate() {
+                put(&entries, lane, out);
             }
         }
+    }
+}
+
+/// Converts a block's palettes, the instances of the block side by side.
+struct OfLanes<'a, F> {
+    lanes: &'a [Affine<BLOCK>],
+    centres: &'a [[f32; 3]],
+    /// Numbers of an instance.
+    floats: usize,
+    out: &'a mut [f32],
+    form: PhantomData<F>,
+}
+
+impl<F: Entries> Kernel for OfLanes<'_, F> {
+    #[inline(always)]
+    fn run<const W: usize, S: Simd<W>>(self) {
+        for (index, entry) in self.lanes.iter().enumerate() {
+            let centre = self.centres.get(index).copied().unwrap_or_default();
+            let first = index * F::FLOATS;
+            for (chunk, out) in self.out.chunks_mut(W * self.floats).enumerate() {
+                let rows: &[[[f32; BLOCK]; 4]; 3] = bytemuck::cast_ref(entry);
+                let mut matrix = [[S::splat(0.0); 4]; 3];
+                for (row, numbers) in matrix.iter_mut().zip(rows) {
+                    *row = load_rows::<BLOCK, W, S, 4>(numbers, chunk);
+                }
+                let entries = F::entries::<W, S>(&matrix, centre.map(S::splat));
+                for (lane, out) in out.chunks_exact_mut(self.floats).enumerate() {
+                    put(&entries, lane, &mut out[first..][..F::FLOATS]);
+                }
+            }
+        }
+    }
+}
+
+/// Writes the entry of a lane.
+#[inline(always)]
+fn put<const W: usize>(entries: &[[Vec4; W]; 4], lane: usize, out: &mut [f32]) {
+    for (out, numbers) in out.as_chunks_mut::<4>().0.iter_mut().zip(entries) {
+        *out = numbers[lane].to_array();
     }
 }
 
@@ -153,15 +288,63 @@ mod tests {
         palette
     }
 
+    /// Entries with what they are converted to: as a single instance, and as those of a block whose last lanes are empty.
+    fn converted<F: Entries>(
+        isa: Isa,
+        palette: &[Rows],
+        centres: &[[f32; 3]],
+    ) -> Vec<(Rows, Vec<f32>)> {
+        const INSTANCES: usize = 7;
+        let mut rows = vec![f32::NAN; palette.len() * F::FLOATS];
+        let single = BlockPalettes::Rows(palette);
+        convert_to::<F>(isa, single, centres, 1, &mut rows);
+        let mut all = Vec::new();
+        for (entry, out) in palette.iter().zip(rows.chunks_exact(F::FLOATS)) {
+            all.push((*entry, out.to_vec()));
+        }
+        let entries = palette.len() / INSTANCES;
+        let mut lanes = vec![[[0.0; BLOCK]; 12]; entries];
+        for (index, rows) in palette[..INSTANCES * entries].iter().enumerate() {
+            for (lanes, number) in lanes[index % entries].iter_mut().zip(rows) {
+                lanes[index / entries] = *number;
+            }
+        }
+        // Each instance has room for one entry more.
+        let mut out = vec![f32::NAN; INSTANCES * (entries + 1) * F::FLOATS];
+        let block = BlockPalettes::Lanes(&lanes);
+        convert_to::<F>(isa, block, centres, INSTANCES, &mut out);
+        for (index, out) in out.chunks_exact(F::FLOATS).enumerate() {
+            let lane = index / (entries + 1);
+            let entry = index % (entries + 1);
+            if entry == entries {
+                assert!(out.iter().all(|number| number.is_nan()), "{isa}");
+            } else {
+                all.push((palette[lane * entries + entry], out.to_vec()));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn columns_are_those_of_the_matrices() {
+        let palette = palette();
+        for isa in Isa::available() {
+            for (rows, out) in converted::<Columns>(isa, &palette, &[]) {
+                for (index, number) in rows.iter().enumerate() {
+                    assert_eq!(out[index % 4 * 4 + index / 4], *number, "{isa}");
+                }
+                assert_eq!([out[3], out[7], out[11], out[15]], [0.0, 0.0, 0.0, 1.0]);
+            }
+        }
+    }
+
     #[test]
     fn dual_quaternions_are_the_motions_of_their_matrices() {
         let palette = palette();
         for isa in Isa::available() {
-            let mut out = vec![[f32::NAN; 12]; palette.len()];
-            dual_quaternions(isa, &palette, &mut out);
-            for (rows, out) in palette.iter().zip(&out) {
-                let want = Similarity::of(rows);
-                let rotation = Quat::from_slice(out);
+            for (rows, out) in converted::<DualQuaternions>(isa, &palette, &[]) {
+                let want = Similarity::of(&rows);
+                let rotation = Quat::from_slice(&out);
                 let sign = rotation.dot(want.rotation).signum();
                 let off = (rotation * sign - want.rotation).length();
                 assert!(off < 2e-6, "{isa}: {rotation} for {}", want.rotation);
@@ -182,9 +365,8 @@ mod tests {
         palette[8][5] = 1.0 + 1.0 / 2048.0;
         let centres = vec![[0.3, -2.0, 1.1]; palette.len()];
         for isa in Isa::available() {
-            let mut out = vec![HalfEntry::zeroed(); palette.len()];
-            half_entries(isa, &palette, &centres, &mut out);
-            for (rows, out) in palette.iter().zip(&out) {
+            for (rows, out) in converted::<Half>(isa, &palette, &centres) {
+                let out: HalfEntry = bytemuck::pod_read_unaligned(bytemuck::cast_slice(&out));
                 for row in 0..3 {
                     let mut want = rows[4 * row + 3];
                     for column in 0..3 {

@@ -27,8 +27,7 @@ fn matrix_error(scale: f64) -> f64 {
     RELATIVE * 3f64.sqrt() * scale + 3.0 * ABSOLUTE
 }
 
-/// For each entry of a group's palettes the point that [`half_entries`](skinbench_kernels::device_palette::half_entries) maps
-/// exactly.
+/// For each entry of a group's palettes the point that [half precision](skinbench_kernels::device_palette::DeviceForm::Half) maps exactly.
 pub(crate) fn centres(crowd: &Crowd, group: &Group) -> Vec<[f32; 3]> {
     crowd
         .entry_reaches(group)
@@ -74,8 +73,9 @@ mod tests {
     use bytemuck::Zeroable;
     use glam::{Mat3, Quat, Vec3};
     use half::f16;
-    use skinbench_kernels::device_palette::{HalfEntry, half_entries};
+    use skinbench_kernels::device_palette::{DeviceForm, HalfEntry, convert};
     use skinbench_kernels::model::Rows;
+    use skinbench_kernels::pose::BlockPalettes;
     use skinbench_kernels::simd::Isa;
 
     /// The error of points at the radius is below the bound, and not far below.
@@ -90,11 +90,16 @@ mod tests {
             let rows: Rows =
                 std::array::from_fn(|i| if i % 4 == 3 { 5.0 } else { m.col(i % 4)[i / 4] });
             let mut half = HalfEntry::zeroed();
-            half_entries(
+            let out = bytemuck::cast_slice_mut(std::slice::from_mut(&mut half));
+            let centres = [centre.to_array()];
+            let palette = BlockPalettes::Rows(&[rows]);
+            convert(
                 Isa::strongest(),
-                &[rows],
-                &[centre.to_array()],
-                std::slice::from_mut(&mut half),
+                DeviceForm::Half,
+                palette,
+                &centres,
+                1,
+                out,
             );
             let point = centre + radius * (Quat::from_rotation_y(turn(3.1) * 3.0) * axis);
             let off = (0..3).map(|row| {

@@ -6,9 +6,10 @@ use crate::shader::wgsl::Role;
 use skinbench_frame::{Purpose, Result};
 use skinbench_kernels::bake::BakeFormat;
 use skinbench_kernels::crowd::Group;
-use skinbench_kernels::device_palette::{self, ColumnMatrix, DeviceDualQuaternion, HalfEntry};
+use skinbench_kernels::device_palette::{
+    ColumnMatrix, DeviceDualQuaternion, DeviceForm, HalfEntry,
+};
 use skinbench_kernels::model::Rows;
-use skinbench_kernels::simd::Isa;
 
 /// Most entries of a palette in a uniform block (`MOST_ENTRIES` in shaders/palette_uniform.wgsl).
 pub const UNIFORM_ENTRIES: usize = 96;
@@ -90,18 +91,13 @@ impl PaletteForm {
         }
     }
 
-    /// Writes an instance's palette in this form; `centres` holds for each entry the point that half precision maps
-    /// exactly, and nothing for other forms.
-    pub(crate) fn convert(self, isa: Isa, rows: &[Rows], centres: &[[f32; 3]], out: &mut [f32]) {
+    /// The form that rows are converted to; none if they are uploaded as they are.
+    pub(crate) fn device_form(self) -> Option<DeviceForm> {
         match self {
-            Self::Rows | Self::Workgroup | Self::Texture | Self::Baked(_) => {}
-            Self::Half => {
-                device_palette::half_entries(isa, rows, centres, bytemuck::cast_slice_mut(out))
-            }
-            Self::Columns | Self::Uniform => device_palette::columns(rows, out.as_chunks_mut().0),
-            Self::DualQuaternions => {
-                device_palette::dual_quaternions(isa, rows, out.as_chunks_mut().0)
-            }
+            Self::Rows | Self::Workgroup | Self::Texture | Self::Baked(_) => None,
+            Self::Half => Some(DeviceForm::Half),
+            Self::Columns | Self::Uniform => Some(DeviceForm::Columns),
+            Self::DualQuaternions => Some(DeviceForm::DualQuaternions),
         }
     }
 

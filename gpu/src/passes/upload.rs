@@ -9,9 +9,9 @@ use crate::passes::{Frame, Interface, Pass};
 use skinbench_frame::{Bytes, HostPoser, Job, PaletteLayout, Purpose, Result, Stage};
 use skinbench_kernels::blocks::Block;
 use skinbench_kernels::crowd::Crowd;
-use skinbench_kernels::model::Rows;
-use skinbench_kernels::pose::{CrowdPose, PaletteOut, Width};
-use skinbench_kernels::simd::Isa;
+use skinbench_kernels::device_palette::{self, DeviceForm};
+use skinbench_kernels::pose::{BlockPalettes, CrowdPose, PaletteOut, Width};
+use skinbench_kernels::simd::{Aligned, Isa};
 use skinbench_kernels::threads::Threads;
 use std::ops::Range;
 
@@ -20,11 +20,12 @@ pub struct Upload {
     /// The poses on the host; `None` where buffers are only counted.
     pub host: Option<HostPoser>,
     threads: Threads,
-    form: PaletteForm,
+    /// What palettes are converted to.
+    form: Option<DeviceForm>,
     /// One item per group.
     conversions: Vec<Conversion>,
     /// The numbers that rows are converted to; empty if they are uploaded as they are.
-    converted: Vec<f32>,
+    converted: Aligned<f32>,
     spans: Vec<UploadedSpan>,
     host_memory: Bytes,
 }
@@ -109,13 +110,13 @@ impl Upload {
         };
         let width = Width::Block;
         let host_memory = HostPoser::bytes(crowd, job, layout, width, threads.count())
-            + Bytes::of(Purpose::Palettes, (numbers * size_of::<f32>()) as u64);
+            + Bytes::of(Purpose::Palettes, Aligned::<f32>::bytes(numbers));
         let mut pass = Self {
             host: None,
             threads,
-            form,
+            form: form.device_form(),
             conversions,
-            converted: Vec::new(),
+            converted: Aligned::zeroed(0),
             spans,
             host_memory,
         };
@@ -129,7 +130,7 @@ impl Upload {
                 isa,
                 &pass.threads,
             ));
-            pass.converted = vec![0.0; numbers];
+            pass.converted = Aligned::zeroed(numbers);
         }
         Ok(pass)
     }
@@ -156,35 +157,32 @@ impl Pass for Upload {
             let conversion = &self.conversions[block.group];
             conversion.first + before * conversion.floats
         };
-        let convert = |block: &Block, rows: &[Rows], out: &mut [f32]| {
-            let conversion = &self.conversions[block.group];
-            let entries = rows.len() / block.instances.len();
-            let instances = rows.chunks_exact(entries);
-            for (rows, out) in instances.zip(out.chunks_exact_mut(conversion.floats)) {
-                self.form.convert(isa, rows, &conversion.centres, out);
-            }
-        };
-        if self.converted.is_empty() {
-            host.pose(crowd, tick, &self.threads, frame.timer);
-        } else if host.rows.is_empty() {
-            let out = PaletteOut::Converted {
-                out: &mut self.converted,
-                first: &first,
-                convert: &convert,
+        let convert =
+            |form: DeviceForm, block: &Block, palettes: BlockPalettes, out: &mut [f32]| {
+                let centres = &self.conversions[block.group].centres;
+                device_palette::convert(isa, form, palettes, centres, block.instances.len(), out);
             };
-            host.pose_to(crowd, tick, &self.threads, frame.timer, out);
-        } else {
-            host.pose(crowd, tick, &self.threads, frame.timer);
-            let blocks = host.crowd_pose.blocks();
-            let palettes = &host.rows;
-            let out = &mut self.converted[..];
-            frame.timer.wall(Stage::Palette, || {
-                blocks.each(crowd, out, first, |block, _, out| {
-                    let entries = crowd.groups()[block.group].model.palette_joints().len();
-                    let rows = block.instances.len() * entries;
-                    convert(block, &palettes[block.first_row..][..rows], out);
+        match self.form {
+            None => host.pose(crowd, tick, &self.threads, frame.timer),
+            Some(form) if host.rows.is_empty() => {
+                let out = PaletteOut::Converted {
+                    out: &mut self.converted,
+                    first: &first,
+                    convert: &|block, palettes, out| convert(form, block, palettes, out),
+                };
+                host.pose_to(crowd, tick, &self.threads, frame.timer, out);
+            }
+            Some(form) => {
+                host.pose(crowd, tick, &self.threads, frame.timer);
+                let blocks = host.crowd_pose.blocks();
+                let palettes = host.palettes();
+                let out = &mut self.converted[..];
+                frame.timer.wall(Stage::Palette, || {
+                    blocks.each(crowd, out, first, |block, _, out| {
+                        convert(form, block, palettes.of(crowd, block), out);
+                    });
                 });
-            });
+            }
         }
         let bytes: &[u8] = if self.converted.is_empty() {
             bytemuck::cast_slice(&host.rows)

@@ -8,6 +8,7 @@ use super::joint_strip::STRIP;
 use super::lanes::items;
 use super::local_to_model::LocalToModel;
 use super::merge::{Merge, merge};
+use super::palettes::BlockPalettes;
 use super::pose_cache::{CachedTicks, due};
 use super::recipe::{blend_between, blend_layers, steady_merge};
 use super::strips_to_model::{Levels, strips_to_model};
@@ -49,8 +50,8 @@ pub enum Width {
 /// Takes a block of the crowd, its palette `[entry][12][BLOCK]` and its share of the output.
 pub type SkinBlock<'a> = dyn Fn(&Block, &[Affine<BLOCK>], &mut [f32]) + Sync + 'a;
 
-/// Takes a block of the crowd, its palettes `[instance][entry]` and its share of the output.
-pub type ConvertBlock<'a> = dyn Fn(&Block, &[Rows], &mut [f32]) + Sync + 'a;
+/// Takes a block of the crowd, its palettes and its share of the output.
+pub type ConvertBlock<'a> = dyn Fn(&Block, BlockPalettes, &mut [f32]) + Sync + 'a;
 
 /// Destination of a crowd's palettes.
 pub enum PaletteOut<'a> {
@@ -752,10 +753,18 @@ impl<const N: usize> Poser for BlockPoser<N> {
                 convert,
             } => {
                 self.write(crowd, clock, out, first, |posing, from, out| {
+                    let entries = entries(crowd, from.block);
                     let mut palettes = of_thread(&posing.palettes);
-                    let rows = from.block.instances.len() * entries(crowd, from.block);
-                    let palettes = &mut bytemuck::cast_slice_mut(&mut palettes)[..rows];
-                    from.to_rows(palettes);
+                    let palettes = if N == BLOCK && matches!(from.palettes, Source::Posed(_)) {
+                        let lanes = &mut palettes[..entries];
+                        from.to_lanes(lanes);
+                        BlockPalettes::Lanes(bytemuck::cast_slice(lanes))
+                    } else {
+                        let rows = bytemuck::cast_slice_mut(&mut palettes);
+                        let rows = &mut rows[..from.block.instances.len() * entries];
+                        from.to_rows(rows);
+                        BlockPalettes::Rows(rows)
+                    };
                     convert(from.block, palettes, out);
                 });
             }
