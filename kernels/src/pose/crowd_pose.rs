@@ -8,7 +8,7 @@ use super::joint_strip::STRIP;
 use super::lanes::items;
 use super::local_to_model::LocalToModel;
 use super::merge::{Merge, merge};
-use super::palettes::BlockPalettes;
+use super::palettes::{BlockPalettes, is_sparse};
 use super::pose_cache::{CachedTicks, due};
 use super::recipe::{blend_between, blend_layers, steady_merge};
 use super::strips_to_model::{Levels, strips_to_model};
@@ -29,9 +29,6 @@ const PART_BYTES: usize = 512 << 10;
 const JOINT_NS: u64 = 5;
 /// Fewest parts per thread, so that no thread waits long for another.
 const PARTS_PER_THREAD: usize = 4;
-
-/// Most instances of a sparse block: the lanes of the others would cost more than skinning instances one by one.
-const SPARSE: usize = 10;
 
 /// Most instances of a block that are posed one by one, with joints in lanes. With one more, instances in lanes take as
 /// long, by vectors of 4, 8 and 16 lanes alike.
@@ -80,12 +77,6 @@ pub enum PaletteOut<'a> {
         /// Called for every block, on any thread.
         skin: &'a SkinBlock<'a>,
     },
-}
-
-/// Returns whether a block has so few instances that kernels for one instance suit it better. Blocks of shared poses do
-/// not count as sparse.
-pub fn is_sparse(crowd: &Crowd, block: &Block) -> bool {
-    block.instances.len() <= SPARSE && crowd.poses().is_none()
 }
 
 /// A result of posing that [`CrowdPose::read`] copies out.

@@ -35,9 +35,9 @@ mod strips_to_model;
 
 pub use arc::sine_over_x;
 pub use clock::{NoClock, PoseClock, PoseStage};
-pub use crowd_pose::{CrowdPose, PaletteOut, PoseData, PoseMemory, SkinBlock, Width, is_sparse};
+pub use crowd_pose::{ConvertBlock, CrowdPose, PaletteOut, PoseData, PoseMemory, SkinBlock, Width};
 pub use ends::Ends;
-pub use palettes::{BlockPalettes, Palettes};
+pub use palettes::{BlockPalettes, Palettes, is_sparse};
 pub use rates::KeySpan;
 
 use crate::crowd::BLOCK;

@@ -1,10 +1,19 @@
 //! Palettes of a crowd in any layout that posing writes.
 
-use super::{Affine, is_sparse};
+use super::Affine;
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd};
 use crate::model::Rows;
 use std::ops::Range;
+
+/// Most instances of a sparse block: the lanes of the others would cost more than skinning instances one by one.
+const SPARSE: usize = 10;
+
+/// Returns whether a block has so few instances that kernels for one instance suit it better. Blocks of shared poses do
+/// not count as sparse.
+pub fn is_sparse(crowd: &Crowd, block: &Block) -> bool {
+    block.instances.len() <= SPARSE && crowd.poses().is_none()
+}
 
 /// Palettes of a crowd, to read from.
 #[derive(Debug, Clone, Copy)]
