@@ -29,6 +29,12 @@ pub(super) fn posed(
     let threads = rayon::current_num_threads();
     let mut stages = posed_on_host(crowd, threads);
     let palettes = uploaded_bytes(crowd, palette);
+    // They are written in the form in which they are uploaded.
+    for stage in &mut stages {
+        if stage.stage == Stage::Palette {
+            stage.written = palettes;
+        }
+    }
     let upload = Traffic {
         stage: Stage::Upload,
         read: 0,
@@ -180,10 +186,7 @@ mod tests {
     #[cfg(feature = "gpu")]
     #[test]
     fn palettes_are_staged_by_the_threads_that_pose() {
-        let model = Arc::new(chain_64().unwrap());
-        let mut crowd = Crowd::new();
-        let at_rest = [(IDENTITY_ROWS, Layer::looping(&model, 0, 0, 1.0))];
-        crowd.push_group(model, at_rest).unwrap();
+        let crowd = one_instance();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build();
         let stages = pool
             .unwrap()
@@ -195,5 +198,33 @@ mod tests {
                 "{traffic:?}"
             );
         }
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn palettes_are_written_in_the_form_of_the_shader() {
+        let crowd = one_instance();
+        let forms = [
+            (PaletteForm::Rows, 48),
+            (PaletteForm::Half, 32),
+            (PaletteForm::Columns, 64),
+        ];
+        for (form, bytes) in forms {
+            let stages = posed(&crowd, form, None);
+            let palette = stages
+                .iter()
+                .find(|traffic| traffic.stage == Stage::Palette);
+            let written = palette.map(|traffic| traffic.written);
+            assert_eq!(written, Some(crowd.palette_entries() * bytes), "{form:?}");
+        }
+    }
+
+    #[cfg(feature = "gpu")]
+    fn one_instance() -> Crowd {
+        let model = Arc::new(chain_64().unwrap());
+        let mut crowd = Crowd::new();
+        let at_rest = [(IDENTITY_ROWS, Layer::looping(&model, 0, 0, 1.0))];
+        crowd.push_group(model, at_rest).unwrap();
+        crowd
     }
 }
