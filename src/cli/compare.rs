@@ -1,7 +1,7 @@
 //! `skinbench compare`: finds the changes between two sets of results, and tells them from noise.
 
 use super::turns::Turns;
-use super::{Exit, Progress, ScreenArguments, common, say, tell_all};
+use super::{Exit, Progress, ScreenArguments, common, say, say_fitted, tell_all};
 use anyhow::bail;
 use clap::Args;
 use skinbench::harness::environment::now;
@@ -143,7 +143,7 @@ fn finish(arguments: &Arguments, comparison: &Comparison) -> anyhow::Result<Exit
         limit: arguments.fail_above,
         screen: arguments.screen.screen(),
     };
-    say(comparison::text(comparison, &shown))?;
+    say_fitted(comparison::text(comparison, &shown), shown.screen)?;
     let is_regression = arguments
         .fail_above
         .is_some_and(|limit| !comparison.beyond(limit).is_empty() || !comparison.failed.is_empty());

@@ -1,6 +1,6 @@
 //! `skinbench inspect`: the content of a model.
 
-use super::{Exit, say, say_json};
+use super::{Exit, narrow, say_fitted, say_json};
 use anyhow::anyhow;
 use clap::Args;
 use skinbench::model::shortened;
@@ -40,7 +40,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             text += &shortened(line.into(), MOST_CHARACTERS);
             text.push('\n');
         }
-        say(text)?;
+        say_fitted(text, narrow())?;
     }
     Ok(Exit::Done)
 }

@@ -1,7 +1,6 @@
 //! `skinbench list`: the available choices.
 
-use super::screen::narrow;
-use super::{Exit, UsageError, say_json};
+use super::{Exit, UsageError, narrow, say_json};
 use clap::Args;
 use indexmap::IndexSet;
 use serde::Serialize;
@@ -136,7 +135,8 @@ fn write_text(choices: &Choices, out: &mut impl Write) -> io::Result<()> {
         let AdapterSummary {
             index, api, driver, ..
         } = adapter;
-        writeln!(out, "  {index} {}, {api}, {driver}", adapter.label())?;
+        let line = format!("  {index} {}, {api}, {driver}\n", adapter.label());
+        write!(out, "{}", screen.wrapped(&line))?;
     }
     writeln!(out, "scenes")?;
     let scenes: Vec<[&str; 2]> = choices
@@ -155,9 +155,9 @@ fn write_text(choices: &Choices, out: &mut impl Write) -> io::Result<()> {
         instruction_sets,
         ..
     } = choices;
-    writeln!(
-        out,
-        "instruction set\n  {instruction_set} (of {}; {VARIABLE} chooses)",
+    let line = format!(
+        "instruction set\n  {instruction_set} (of {}; {VARIABLE} chooses)\n",
         instruction_sets.join(", ")
-    )
+    );
+    write!(out, "{}", screen.wrapped(&line))
 }

@@ -36,9 +36,9 @@ use common::{
     BackendArguments, ClockArguments, MachineArguments, WorkloadArguments, positive, seconds,
 };
 use exit::{Exit, UsageError};
-use output::{create_folder, say, say_json, tell, tell_all, write_file};
+use output::{create_folder, say, say_fitted, say_json, tell, tell_all, write_file};
 use progress::Progress;
-use screen::ScreenArguments;
+use screen::{ScreenArguments, narrow};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};

@@ -3,6 +3,7 @@
 use super::UsageError;
 use anyhow::Context as _;
 use serde::Serialize;
+use skinbench::report::Screen;
 use skinbench::results::whole;
 use skinbench::wording::{self, one_line};
 use std::fmt::Display;
@@ -50,6 +51,11 @@ pub fn say(text: impl Display) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
+}
+
+/// As [`say`], with lines that fit a screen.
+pub fn say_fitted(text: impl Display, screen: Screen) -> io::Result<()> {
+    say(screen.wrapped(&text.to_string()))
 }
 
 /// Prints a line on stderr, without characters that control a terminal. If nobody reads it, the work goes on.

@@ -1,6 +1,6 @@
 //! `skinbench peers`: lists, builds, verifies and measures programs that skin with code of others.
 
-use super::{Exit, UsageError, WorkloadArguments, common, run, say, tell, verify};
+use super::{Exit, UsageError, WorkloadArguments, common, narrow, run, say_fitted, tell, verify};
 use clap::{Arg, Args, Subcommand};
 use skinbench::peers::{self, Manifest};
 use skinbench::registry::BackendEntry;
@@ -171,9 +171,10 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
                     None if manifest.is_built() => "ready".into(),
                     None => "not built yet".into(),
                 };
-                say(format_args!(
+                let about = format!(
                     "{name}: {summary}\n  {owner} {version}, {licence}; {settings}\n  {state}\n"
-                ))?;
+                );
+                say_fitted(about, narrow())?;
             }
             Ok(Exit::Done)
         }
@@ -187,7 +188,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
                         problem
                     }
                 };
-                say(format_args!("{}: {state}\n", manifest.name))?;
+                say_fitted(format_args!("{}: {state}\n", manifest.name), narrow())?;
             }
             Ok(exit)
         }

@@ -3,7 +3,7 @@
 use super::common::Named;
 use super::{
     ClockArguments, Exit, Progress, ScreenArguments, UsageError, WorkloadArguments, built_from,
-    common, create_folder, positive, say, tell,
+    common, create_folder, positive, say, say_fitted, tell,
 };
 use anyhow::bail;
 use clap::Args;
@@ -179,6 +179,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         runs.extend(contexts.iter().map(|context| (scene, context)));
         names.extend(contexts.iter().map(|_| &scene.name));
     }
+    let screen = arguments.screen.screen();
     let mut progress = Progress::new(names);
     let mut all = Vec::new();
     let mut verdict = String::new();
@@ -214,7 +215,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         };
         let outcomes = run::run(scene, context, &options, &mut recorder)?;
         let Recorder { first, partial, .. } = recorder;
-        let screen = arguments.screen.screen();
         let mut text = run_text::text(&measured, &limits, &outcomes, arguments.card, screen);
         if let Some(first) = first {
             text += &sustained::text(&outcomes, &first, &Conditions::collect());
@@ -224,7 +224,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         if interrupted {
             text += &common::left_out(&backends, &outcomes, &partial);
         }
-        progress.end_scene(|| say(format_args!("{text}\n")))?;
+        progress.end_scene(|| say_fitted(format_args!("{text}\n"), screen))?;
         verdict += &run_text::verdict(&measured, &outcomes, arguments.card);
         all.extend(outcomes.iter().map(Ended::from));
         if interrupted {
@@ -234,10 +234,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     drop(progress);
     kept.write(Results::end);
     if let Some(warning) = warnings::of_machine() {
-        say(format_args!("warning: {warning}\n"))?;
+        say_fitted(format_args!("warning: {warning}\n"), screen)?;
     }
     if let Some(error) = kept.failure {
-        say(verdict)?;
+        say_fitted(verdict, screen)?;
         let folder = folder.display();
         bail!("cannot write to {folder}: {error}; it lacks results that are printed above");
     }
@@ -245,7 +245,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         "results: {}\n",
         kept.results.summary_path().display()
     ))?;
-    say(verdict)?;
+    say_fitted(verdict, screen)?;
     let named = arguments.workload.named();
     Ok(common::exit(&named, &all, Named::Everywhere))
 }

@@ -12,7 +12,7 @@ const PIPED: usize = 80;
 #[derive(Debug, Clone, Copy, Args)]
 #[command(next_help_heading = "Output")]
 pub struct ScreenArguments {
-    /// Print all columns; without it, those that fit the terminal (or COLUMNS; 80 characters in a pipe)
+    /// Print all columns, and lines of any length; without it, what fits the terminal (or COLUMNS; 80 characters in a pipe)
     #[arg(long)]
     wide: bool,
 }

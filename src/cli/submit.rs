@@ -1,7 +1,7 @@
 //! `skinbench submit`: packs results into a bundle, and checks bundles.
 
 use super::output::expect_ending;
-use super::{Exit, UsageError, common, say, write_file};
+use super::{Exit, UsageError, common, narrow, say, say_fitted, write_file};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use skinbench::report::{grouped, text};
@@ -55,7 +55,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let bundle = Bundle::of_folder(folder, arguments.note.clone())
             .with_context(|| folder.display().to_string())?;
         // A folder whose figures do not follow from its samples is not packed.
-        say(checked(folder, &bundle, arguments.division.as_deref())?)?;
+        let checked = checked(folder, &bundle, arguments.division.as_deref())?;
+        say_fitted(checked, narrow())?;
         let bytes = bundle.packed()?;
         write_file(output, |file| file.write_all(&bytes))?;
         let kilobytes = grouped((bytes.len() as u64).div_ceil(1_000));
@@ -67,7 +68,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     for path in &arguments.paths {
         let bundle = Bundle::read(path).with_context(|| path.display().to_string())?;
-        say(checked(path, &bundle, arguments.division.as_deref())?)?;
+        let checked = checked(path, &bundle, arguments.division.as_deref())?;
+        say_fitted(checked, narrow())?;
     }
     Ok(Exit::Done)
 }

@@ -4,7 +4,7 @@ use super::common::Named;
 use super::settings::AxisArguments;
 use super::{
     BackendArguments, ClockArguments, Exit, MachineArguments, Progress, ScreenArguments,
-    built_from, common, positive, say, tell,
+    built_from, common, positive, say, say_fitted, tell,
 };
 use anyhow::Context as _;
 use bytesize::ByteSize;
@@ -197,7 +197,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         ))?;
     }
     for trouble in troubles.iter().take(LISTED) {
-        say(format_args!("warning: {trouble}\n"))?;
+        let screen = arguments.screen.screen();
+        say_fitted(format_args!("warning: {trouble}\n"), screen)?;
     }
     if troubles.len() > LISTED {
         say(format_args!(
@@ -227,14 +228,13 @@ fn print(arguments: &Arguments, ending: &Ending, scene: &str) -> anyhow::Result<
         let kept = counted(ending.kept as u64, "measurement");
         tell(format_args!("note: {kept} of an earlier sweep kept"));
     }
+    let screen = arguments.screen.screen();
     if let Ok(recorded) = Recorded::read(&[results]) {
-        say(text::swept(
-            &Study::new(recorded),
-            arguments.screen.screen(),
-        ))?;
+        say_fitted(text::swept(&Study::new(recorded), screen), screen)?;
     }
     if budget.is_some() || memory.is_some() {
-        say(text::largest(scene, budget, memory, &ending.largest))?;
+        let answers = text::largest(scene, budget, memory, &ending.largest);
+        say_fitted(answers, screen)?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `skinbench verify`: compares every vertex of every instance with the f64 reference.
 
 use super::common::Named;
-use super::{Exit, Progress, ScreenArguments, WorkloadArguments, common, say};
+use super::{Exit, Progress, ScreenArguments, WorkloadArguments, common, say_fitted};
 use clap::Args;
 use skinbench::harness::run::Ended;
 use skinbench::harness::{RunOptions, Tolerance, run};
@@ -26,6 +26,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = arguments.workload.machine.open()?;
     common::watch_for_interruption()?;
 
+    let screen = arguments.screen.screen();
     let mut progress = Progress::new(scenes.iter().map(|scene| &scene.name));
     let mut all = Vec::new();
     for scene in &common::build(&scenes)? {
@@ -42,13 +43,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             ..RunOptions::default()
         };
         let outcomes = run::verify(scene, &context, &options, &mut progress)?;
-        let mut text = table::verified(scene, &outcomes, arguments.screen.screen());
+        let mut text = table::verified(scene, &outcomes, screen);
         // Asked once: a signal that comes later ends the next scene, which then says so.
         let interrupted = common::is_interrupted();
         if interrupted {
             text += &common::left_out(&backends, &outcomes, &[]);
         }
-        progress.end_scene(|| say(format_args!("{text}\n")))?;
+        progress.end_scene(|| say_fitted(format_args!("{text}\n"), screen))?;
         all.extend(outcomes.iter().map(Ended::from));
         if interrupted {
             break;

@@ -140,6 +140,28 @@ fn list_names_what_there_is() {
 }
 
 #[test]
+fn no_line_is_wider_than_the_terminal() {
+    let folder = empty_folder();
+    let peers = concat!("peers list --peers ", env!("CARGO_MANIFEST_DIR"), "/peers");
+    let few = "smoke --instances 4 -b cpu-simd,cpu-rayon,gpu-compute,gpu-vat --frames 3";
+    for arguments in [
+        "list",
+        "inspect walker",
+        peers,
+        "verify one-face --instances 2",
+        &format!("run {few} --card -o results"),
+        &format!("sweep {few} --passes 0,1 -o swept"),
+        "submit results -o results.tar.gz",
+    ] {
+        let said = ran(skinbench(&folder, arguments).env("COLUMNS", "80")).text;
+        assert!(said.lines().count() > 1, "{arguments}: {said}");
+        for line in said.lines() {
+            assert!(line.chars().count() <= 80, "{arguments}: {line}");
+        }
+    }
+}
+
+#[test]
 fn an_instruction_set_is_chosen_by_name_or_refused() {
     let folder = empty_folder();
     let list = |isa: &str| ran(skinbench(&folder, "list").env(VARIABLE, isa));
@@ -742,7 +764,8 @@ fn fenced_stages_are_labelled() {
         return;
     }
     let folder = empty_folder();
-    let arguments = "run smoke -b cpu-scalar,gpu-full --frames 3 --passes 0 --clock fenced -o out";
+    let arguments =
+        "run smoke -b cpu-scalar,gpu-full --frames 3 --passes 0 --clock fenced --wide -o out";
     let text = ran(skinbench(&folder, arguments)).text;
     let subtracted = text
         .lines()
@@ -812,7 +835,7 @@ fn fenced_stages_are_labelled() {
 fn the_machines_limits_are_shown_and_kept() {
     let folder = empty_folder();
     let arguments =
-        "run smoke -b cpu-rayon --frames 1 --instances 3 --passes 0 --threads 1,2 -o out";
+        "run smoke -b cpu-rayon --frames 1 --instances 3 --passes 0 --threads 1,2 --wide -o out";
     let text = ran(skinbench(&folder, arguments)).text;
     let limits: Vec<LimitsRow> = rows(&folder.path().join("out/limits.csv"));
     let summary = measured(&folder, "out");

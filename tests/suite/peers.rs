@@ -30,6 +30,8 @@ fn skinbench(folder: &TempDir, arguments: &[&str]) -> Finished {
         .args(arguments)
         .current_dir(folder.path())
         .env("NO_COLOR", "1")
+        // Wide enough for each fact to have a line of its own.
+        .env("COLUMNS", "1000")
         .output()
         .unwrap()
 }
@@ -685,6 +687,7 @@ fn numpy_is_not_built_without_numpy() {
         .arg(peers)
         .current_dir(folder.path())
         .env("PATH", format!("{}:{path}", folder.path().display()))
+        .env("COLUMNS", "1000")
         .env("CARGO_TARGET_DIR", folder.path().join("target"))
         .output()
         .unwrap();

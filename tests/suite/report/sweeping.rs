@@ -277,8 +277,9 @@ fn memory_budgets_are_kept_to() {
     const BUDGET: u64 = 5_000_000;
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &str| {
-        let arguments =
-            format!("sweep smoke --vertices 500 --passes 0 --frames 2 --memory 5MB {arguments}");
+        let arguments = format!(
+            "sweep smoke --vertices 500 --passes 0 --frames 2 --memory 5MB --wide {arguments}"
+        );
         succeed(&folder, &arguments).text
     };
     let context = context();
