@@ -11,7 +11,7 @@ use skinbench::frame::{Side, Stage, StageGroup};
 use skinbench::report::findings::conditions;
 use skinbench::report::markdown::{headed, rows};
 use skinbench::report::{duration, grouped};
-use skinbench::results::rows::LimitsRow;
+use skinbench::results::rows::{LimitsRow, Measurement};
 use skinbench::results::study::{Axis, Study, StudyEntry};
 use skinbench::wording;
 use wildmatch::WildMatch;
@@ -92,8 +92,8 @@ pub fn matrix(
 }
 
 /// Table of the times of `skin` of the backends that a pattern matches, or of all, in several runs, whose crowds head the
-/// columns. Behind a time is the percentage of the limit: `device` GB/s for an adapter, for a processor what its run
-/// measured.
+/// columns, with the run's name where crowds are of one size. Behind a time is the percentage of the limit: `device` GB/s
+/// for an adapter, for a processor what its run measured.
 ///
 /// # Errors
 /// A run without results.
@@ -103,28 +103,34 @@ pub fn sizes(
     patterns: &[&str],
     source: &str,
 ) -> Result<String, String> {
-    let mut head = vec!["`skin`".to_owned()];
+    let mut crowds = Vec::new();
     let mut columns = Vec::new();
     for (name, study) in runs {
         let entries = measured(study);
         let first = entries.first();
         let point = &first.ok_or_else(|| format!("{name}: no results"))?.point;
-        head.push(format!(
+        crowds.push(format!(
             "{} x {}",
             grouped(point.instances as u64),
             grouped(point.vertices)
         ));
         columns.push(entries);
     }
+    let mut head = vec!["`skin`".to_owned()];
+    for ((name, _), crowd) in runs.iter().zip(&crowds) {
+        let alike = crowds.iter().filter(|other| *other == crowd).count();
+        head.push(if alike > 1 {
+            format!("{crowd} {}", code(name))
+        } else {
+            crowd.clone()
+        });
+    }
     let mut table = vec![head];
     table.extend(by_backend(&columns, patterns, |entry, _| {
         time_of_limit(entry, device).unwrap_or("-".into())
     }));
     let origin = from_runs(runs, source);
-    let limit = format!(
-        "(%): of {} GB/s; on the processor of what the run reached.",
-        grouped(device as u64)
-    );
+    let limit = limits_of(columns.iter().flatten(), patterns, device);
     Ok(format!("{origin}\n\n{}\n{limit}\n", rows(&table)))
 }
 
@@ -144,6 +150,31 @@ fn time_of_limit(entry: &StudyEntry, device: f64) -> Option<String> {
     };
     let percent = 100.0 * bytes as f64 / ns as f64 * 1e9 / limit;
     Some(format!("{time} ({percent:.0} %)"))
+}
+
+/// The line that says what the percentages of [`time_of_limit`] refer to, of the backends that a pattern matches.
+fn limits_of<'a>(
+    entries: impl Iterator<Item = &'a &'a StudyEntry>,
+    patterns: &[&str],
+    device: f64,
+) -> String {
+    let mut on_device = false;
+    let mut on_processor = false;
+    for entry in entries.filter(|entry| is_wanted(patterns, &entry.backend)) {
+        for Measurement { row, .. } in entry.stages(StageGroup::Skin) {
+            if row.bytes.is_some() {
+                on_device |= row.clock.is_of_device();
+                on_processor |= !row.clock.is_of_device();
+            }
+        }
+    }
+    let device = format!("of {} GB/s", grouped(device as u64));
+    let reached = "of what the run reached";
+    match (on_device, on_processor) {
+        (false, true) => format!("(%): {reached}."),
+        (_, false) => format!("(%): {device}."),
+        (true, true) => format!("(%): {device}; on the processor {reached}."),
+    }
 }
 
 /// Tables of one figure of the backends that a pattern matches, or of all, at each value of an axis: one for each set of
@@ -211,11 +242,7 @@ fn by_backend(
 ) -> Vec<Vec<String>> {
     let mut backends: Vec<&str> = Vec::new();
     for entry in columns.iter().flatten() {
-        let wanted = patterns.is_empty()
-            || patterns
-                .iter()
-                .any(|p| WildMatch::new(p).matches(&entry.backend));
-        if wanted && !backends.contains(&entry.backend.as_str()) {
+        if is_wanted(patterns, &entry.backend) && !backends.contains(&entry.backend.as_str()) {
             backends.push(&entry.backend);
         }
     }
@@ -229,6 +256,12 @@ fn by_backend(
         rows.push(row);
     }
     rows
+}
+
+/// Returns whether one of some patterns matches a backend, or there is none.
+fn is_wanted(patterns: &[&str], backend: &str) -> bool {
+    let mut globs = patterns.iter().map(|pattern| WildMatch::new(pattern));
+    patterns.is_empty() || globs.any(|glob| glob.matches(backend))
 }
 
 /// Table of the processor's limits, one row per number of threads.

@@ -165,6 +165,7 @@ fn chosen_figures_are_spliced() {
     };
     for (run, crowd) in [
         ("few", "000000000000064,100"),
+        ("again", "000000000000064,100"),
         ("many", "0000000000003e8,1000"),
     ] {
         let part = changed(|name, text| {
@@ -208,6 +209,19 @@ fn chosen_figures_are_spliced() {
         (
             "matrix . few,many frame c*",
             "| `cpu-rayon` | 1.32 ms | 12.1 ms |",
+        ),
+        (
+            "sizes . 900 few,again,many cpu-rayon",
+            "| `skin` | 100 x 990 `few` | 100 x 990 `again` | 1,000 x 990 |",
+        ),
+        (
+            "sizes . 900 many cpu-rayon",
+            "\n(%): of what the run reached.\n",
+        ),
+        ("sizes . 900 many gpu-compute", "\n(%): of 900 GB/s.\n"),
+        (
+            "sizes . 900 many *",
+            "\n(%): of 900 GB/s; on the processor of what the run reached.\n",
         ),
         (
             &*format!("sweep {all} instances frame c*"),
