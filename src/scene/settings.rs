@@ -328,8 +328,13 @@ impl Settings {
 
     /// What was chosen, by name: the keys of a scene file.
     pub fn chosen(&self) -> toml::Table {
-        // The only error is a number that does not fit 63 bits, which no crowd has instances for.
-        toml::Table::try_from(self).unwrap_or_default()
+        // A number must fit 63 bits; no crowd has as many instances.
+        let instances = self.instances.map(|count| count.min(i64::MAX as u64));
+        let representable = Self {
+            instances,
+            ..self.clone()
+        };
+        toml::Table::try_from(representable).unwrap_or_default()
     }
 
     /// The format of skinned vertices.

@@ -531,6 +531,11 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
             "out.pdf: an HTML page is written; expected a name that ends in .html or .htm",
         ),
         (
+            "run --instances 18446744073709551615",
+            1,
+            "--instances for walkers: 18446744073709551615 instances take ",
+        ),
+        (
             "run --instances 1000000000000",
             1,
             "--instances for walkers: 1000000000000 instances take ",
