@@ -174,7 +174,7 @@ impl AdoptedMesh {
                 .chunks
                 .first()
                 .map_or(0, |chunk| chunk.instances.len());
-            let message = format!("the adapter binds {most} instances at once; not {instances}");
+            let message = format!("the device binds {most} instances at once; not {instances}");
             needs(most == instances as usize, &message)?;
             let palettes = Buffer::from(palettes.clone());
             for bindings in &mut table.bindings {
@@ -363,7 +363,7 @@ mod tests {
         };
         let error = refusal(&few_buffers, floats, &INSTANCES).unwrap();
         assert!(
-            error.starts_with("the adapter binds 3 storage buffers to a shader; needs "),
+            error.starts_with("the device binds 3 storage buffers to a shader; needs "),
             "{error}"
         );
         let few_threads = adopted(|limits| limits.max_compute_invocations_per_workgroup = 128);
@@ -372,13 +372,13 @@ mod tests {
         let error = refusal(&few_threads, floats, &SHARED).unwrap();
         assert_eq!(
             error,
-            "the adapter runs 128 threads in a workgroup; needs 256"
+            "the device runs 128 threads in a workgroup; needs 256"
         );
         let small = adopted(|limits| limits.max_compute_workgroup_storage_size = 8_192).unwrap();
         let error = refusal(&small, floats, &SHARED).unwrap();
         assert_eq!(
             error,
-            "a workgroup shares 12288 bytes at once; the adapter allows 8192"
+            "a workgroup shares 12288 bytes at once; the device allows 8192"
         );
         assert_eq!(refusal(&small, packed, &INSTANCES), None);
         let error = refusal(&small, packed, &POSITIONS).unwrap();

@@ -191,7 +191,7 @@ impl Gpu {
         let most = limits.max_compute_invocations_per_workgroup;
         let most = most.min(limits.max_compute_workgroup_size_x);
         let threads = shader.threads;
-        let message = format!("the adapter runs {most} threads in a workgroup; needs {threads}");
+        let message = format!("the device runs {most} threads in a workgroup; needs {threads}");
         needs(most >= threads, &message)?;
         let shared = u64::from(shader.workgroup_bytes);
         let most = limits.max_compute_workgroup_storage_size;

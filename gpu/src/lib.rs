@@ -41,8 +41,3 @@ pub use passes::upload::uploaded_bytes;
 pub use passes::vertices::{Drawable, VertexSource};
 /// The version whose types are in public functions.
 pub use wgpu;
-
-/// Compiles the examples of README.md as documentation tests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct ReadmeExample;

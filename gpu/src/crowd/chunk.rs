@@ -262,7 +262,7 @@ mod tests {
         }
         let error = spans(&crowd, 10_000).unwrap_err().to_string();
         assert!(
-            error.ends_with("bytes in one binding; the adapter allows 10000"),
+            error.ends_with("bytes in one binding; the device allows 10000"),
             "{error}"
         );
     }

@@ -242,7 +242,7 @@ pub(crate) fn fits(what: impl Display, bytes: u64, at: &str, most: u64) -> Resul
         return Ok(());
     }
     Err(BackendError::TooLarge(format!(
-        "{what} {bytes} bytes {at}; the adapter allows {most}"
+        "{what} {bytes} bytes {at}; the device allows {most}"
     )))
 }
 

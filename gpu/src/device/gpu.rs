@@ -261,7 +261,7 @@ impl Gpu {
         let most = self.adapter.limits.max_storage_buffers_per_shader_stage;
         needs(
             self.adapter.downlevel.contains(flag),
-            &format!("the adapter has no {name}"),
+            &format!("the device has no {name}"),
         )?;
         // The declarations of a variable agree up to its type.
         let lines = shaders
@@ -273,7 +273,7 @@ impl Gpu {
             .collect::<HashSet<_>>()
             .len() as u32;
         let message = format!(
-            "the adapter binds {most} storage buffers to a shader; needs {storage_buffers}"
+            "the device binds {most} storage buffers to a shader; needs {storage_buffers}"
         );
         needs(most >= storage_buffers, &message)
     }
@@ -284,7 +284,7 @@ impl Gpu {
     /// [`BackendError::Unavailable`] if the adapter cannot draw to such textures.
     pub fn has_captures(&self) -> Result<()> {
         let message =
-            "the adapter cannot draw to float textures, by which vertex shaders are verified";
+            "the device cannot draw to float textures, by which vertex shaders are verified";
         needs(self.adapter.captures, message)
     }
 

@@ -157,7 +157,7 @@ impl Presenter {
         let largest = gpu.adapter.limits.max_texture_dimension_2d;
         if view.width > largest || view.height > largest {
             return Err(BackendError::TooLarge(format!(
-                "a picture of {} x {} pixels; the adapter draws at most {largest} x {largest}",
+                "a picture of {} x {} pixels; the device draws at most {largest} x {largest}",
                 view.width, view.height
             )));
         }

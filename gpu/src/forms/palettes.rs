@@ -112,7 +112,7 @@ impl PaletteForm {
         let converts = wgpu::DownlevelFlags::SHADER_F16_IN_F32;
         needs(
             adapter.downlevel.contains(converts) || self != Self::Half,
-            "the adapter converts no 16-bit floats in shaders",
+            "the device converts no 16-bit floats in shaders",
         )?;
         let limits = &adapter.limits;
         let most = match self {

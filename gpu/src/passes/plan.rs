@@ -263,6 +263,6 @@ fn check_device(gpu: &Gpu, strategy: Strategy) -> Result<()> {
     let indirect = wgpu::DownlevelFlags::INDIRECT_EXECUTION;
     needs(
         !strategy.posing.culls() || gpu.adapter.downlevel.contains(indirect),
-        "the adapter has no indirect dispatches and draws",
+        "the device has no indirect dispatches and draws",
     )
 }

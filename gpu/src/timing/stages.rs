@@ -60,7 +60,7 @@ impl Gpu {
     /// Times known work by timestamps; returns what is wrong with them.
     fn timestamps_fault(self: &Rc<Self>) -> Result<Option<&'static str>> {
         let Some(timestamps) = self.timestamps() else {
-            return Ok(Some("the adapter has no timestamp queries"));
+            return Ok(Some("the device has no timestamp queries"));
         };
         let target = self.buffer(
             Purpose::Staging,

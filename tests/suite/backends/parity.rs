@@ -168,7 +168,7 @@ fn every_backend_agrees_over_many_bindings_and_in_a_ring() {
                 // Baked clips lie in one binding.
                 let refusal = backend.footprint(&crowd, &job).unwrap_err().to_string();
                 assert!(
-                    refusal.ends_with("in one binding; the adapter allows 65536"),
+                    refusal.ends_with("in one binding; the device allows 65536"),
                     "{refusal}"
                 );
                 continue;

@@ -1,0 +1,155 @@
+//! The examples of README.md, on a device with the limits that every WebGPU has and no features.
+
+use skinbench_gpu::wgpu;
+use std::error::Error;
+
+/// A device of the program's.
+struct Program {
+    adapter: wgpu::Adapter,
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+}
+
+impl Program {
+    fn new() -> Result<Self, Box<dyn Error>> {
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+        let adapter = pollster::block_on(instance.request_adapter(&Default::default()))?;
+        let (device, queue) = pollster::block_on(adapter.request_device(&Default::default()))?;
+        Ok(Self {
+            adapter,
+            device,
+            queue,
+        })
+    }
+
+    fn storage(&self, size: u64) -> wgpu::Buffer {
+        let usage = wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::VERTEX
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST;
+        self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size,
+            usage,
+            mapped_at_creation: false,
+        })
+    }
+}
+
+#[rustfmt::skip] // as in README.md
+#[test]
+fn one_mesh_from_matrices() -> Result<(), Box<dyn Error>> {
+    let program = Program::new()?;
+    let Program { adapter, device, queue } = &program;
+    let storage = |bytes| program.storage(bytes);
+
+    // README
+    use skinbench_gpu::passes::skin_kernels::INSTANCES;
+    use skinbench_gpu::{AdoptedMesh, Gpu};
+    use skinbench_kernels::{model::*, vertex::VertexFormat};
+
+    // A triangle, whose last vertex follows the second of two matrices.
+    let mut builder = SkeletonBuilder::new();
+    builder.joint("low", None, glam::Vec3::ZERO);
+    builder.joint("high", Some("low"), glam::Vec3::ZERO);
+    let skeleton = builder.build()?.skeleton;
+    let mut influences = Influences::default();
+    [0, 0, 1].map(|joint| influences.push([(joint, 1.0)]));
+    let positions = vec![[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 2.0, 0.0]];
+    let triangle = PrimitiveData { positions, influences, indices: vec![0, 1, 2], ..Default::default() };
+    let skin = SkinData::at_rest(&skeleton, vec![0, 1])?;
+    let model = Model::new(ModelParts::new("flag", skeleton, skin, vec![triangle]))?;
+
+    // Once. Two buffers of vertices take turns, so that motion vectors find the last frame's in the other one.
+    let gpu = Gpu::adopt(&adapter, device.clone(), queue.clone());
+    let matrices = storage(2 * 48); // filled by your program
+    let mut mesh = AdoptedMesh::new(&gpu, model.into(), VertexFormat::default(), 1, &matrices, &INSTANCES)?;
+    let buffers = [storage(mesh.output_bytes()), storage(mesh.output_bytes())];
+    let turns = [mesh.bind(&buffers[0])?, mesh.bind(&buffers[1])?];
+
+    for frame in 0..3 {
+        let mut encoder = device.create_command_encoder(&Default::default());
+        mesh.record(&turns[frame % 2], &mut encoder); // then your draws of buffers[frame % 2]
+        queue.submit([encoder.finish()]);
+    }
+    // end
+
+    let raised = |y: f32| [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, y, 0.0, 0.0, 1.0, 0.0];
+    queue.write_buffer(&matrices, 0, bytemuck::cast_slice(&[raised(0.0), raised(4.0)]));
+    for (buffer, vertices) in buffers.iter().zip(&turns) {
+        let mut encoder = device.create_command_encoder(&Default::default());
+        mesh.record(vertices, &mut encoder);
+        queue.submit([encoder.finish()]);
+        let mut read = Vec::new();
+        gpu.read_back(&buffer.clone().into(), 0, 18, &mut read)?;
+        let positions = [&read[..3], &read[6..9], &read[12..15]];
+        assert_eq!(positions, [[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 6.0, 0.0]]);
+    }
+    Ok(())
+}
+
+#[rustfmt::skip] // as in README.md
+#[test]
+fn a_crowd_posed_on_the_device() -> Result<(), Box<dyn Error>> {
+    let program = Program::new()?;
+    let Program { adapter, device, queue } = &program;
+    let storage = |bytes| program.storage(bytes);
+
+    // README
+    use skinbench_gpu::passes::skin_kernels::CANDIDATES;
+    use skinbench_gpu::{AdoptedCrowd, Gpu};
+    use skinbench_kernels::crowd::{Crowd, Layer};
+    use skinbench_kernels::model::IDENTITY_ROWS;
+    use skinbench_kernels::vertex::{Attributes, Encoding, VertexFormat};
+
+    let model = std::sync::Arc::new(skinbench_formats::walker::walker(1_000)?); // or `load` of a file
+    let format = VertexFormat { attributes: Attributes::Pnt, encoding: Encoding::Packed, ..VertexFormat::default() };
+    let mut crowd = Crowd::with_format(format);
+    // A hundred walk in a loop, each with a phase of its own.
+    let walkers = (0..100).map(|number| (IDENTITY_ROWS, Layer::looping(&model, 0, number << 25, 1.0)));
+    crowd.push_group(model.clone(), walkers)?;
+
+    // Once. A large crowd is divided into chunks, each of which has a buffer.
+    let gpu = Gpu::adopt(&adapter, device.clone(), queue.clone());
+    let mut walking = AdoptedCrowd::new(&gpu, &crowd, CANDIDATES)?;
+    let buffers: Vec<_> = walking.output_bytes().iter().map(|&bytes| storage(bytes)).collect();
+    let vertices = walking.bind(&buffers)?;
+
+    for tick in 0..3 {
+        let mut encoder = device.create_command_encoder(&Default::default());
+        walking.record(&crowd, tick, &vertices, &mut encoder); // once per submission; then your draws
+        queue.submit([encoder.finish()]);
+    }
+    // end
+
+    let count = model.mesh().vertex_count();
+    assert_eq!(walking.output_bytes(), [100 * 16 * count as u64]);
+    let mut words = Vec::new();
+    gpu.read_back(&buffers[0].clone().into(), 0, 4 * 100 * count, &mut words)?;
+    let exact = skinbench_kernels::reference::reference_vertices(&crowd, 99, 2);
+    let last = &words[99 * 4 * count..];
+    for (packed, exact) in last.chunks(4).zip(exact.chunks(10)) {
+        let decoded = format.decode(model.mesh().cube(), packed);
+        assert!((f64::from(decoded[0]) - exact[0]).abs() < 1e-3, "{decoded:?}, {exact:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_readme_shows_these_examples() {
+    let readme = include_str!("../README.md");
+    let mut examples = 0;
+    for part in include_str!("readme.rs").split("    // README\n").skip(1) {
+        let (code, _) = part.split_once("    // end\n").expect("an end");
+        let lines = code
+            .lines()
+            .map(|line| line.strip_prefix("    ").unwrap_or(line));
+        let block = format!(
+            "```rust,ignore\n{}\n```\n",
+            lines.collect::<Vec<_>>().join("\n")
+        );
+        assert!(readme.contains(&block), "README.md lacks:\n{block}");
+        examples += 1;
+    }
+    assert_eq!(examples, 2);
+}
