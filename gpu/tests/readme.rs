@@ -4,6 +4,7 @@ use skinbench_gpu::wgpu;
 use std::error::Error;
 
 /// A device of the program's.
+#[derive(Clone)]
 struct Program {
     adapter: wgpu::Adapter,
     device: wgpu::Device,
@@ -40,7 +41,7 @@ impl Program {
 #[test]
 fn one_mesh_from_matrices() -> Result<(), Box<dyn Error>> {
     let program = Program::new()?;
-    let Program { adapter, device, queue } = &program;
+    let Program { adapter, device, queue } = program.clone();
     let storage = |bytes| program.storage(bytes);
 
     // README
@@ -54,7 +55,9 @@ fn one_mesh_from_matrices() -> Result<(), Box<dyn Error>> {
     builder.joint("high", Some("low"), glam::Vec3::ZERO);
     let skeleton = builder.build()?.skeleton;
     let mut influences = Influences::default();
-    [0, 0, 1].map(|joint| influences.push([(joint, 1.0)]));
+    for joint in [0, 0, 1] {
+        influences.push([(joint, 1.0)]);
+    }
     let positions = vec![[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 2.0, 0.0]];
     let triangle = PrimitiveData { positions, influences, indices: vec![0, 1, 2], ..Default::default() };
     let skin = SkinData::at_rest(&skeleton, vec![0, 1])?;
@@ -92,7 +95,7 @@ fn one_mesh_from_matrices() -> Result<(), Box<dyn Error>> {
 #[test]
 fn a_crowd_posed_on_the_device() -> Result<(), Box<dyn Error>> {
     let program = Program::new()?;
-    let Program { adapter, device, queue } = &program;
+    let Program { adapter, device, queue } = program.clone();
     let storage = |bytes| program.storage(bytes);
 
     // README
