@@ -272,9 +272,8 @@ impl Gpu {
             .filter_map(|line| line.split(':').next())
             .collect::<HashSet<_>>()
             .len() as u32;
-        let message = format!(
-            "the device binds {most} storage buffers to a shader; needs {storage_buffers}"
-        );
+        let message =
+            format!("the device binds {most} storage buffers to a shader; needs {storage_buffers}");
         needs(most >= storage_buffers, &message)
     }
 
