@@ -1,9 +1,14 @@
 // The numbers of all batches that a dispatch poses, which are those of several models. Each workgroup chooses its batch.
 //
-// import Batch from pose_batch.wgsl
+// import Batch, Places from pose_batch.wgsl
 // import WORKGROUP from workgroup.wgsl
 
-const MOST_BATCHES = 256u;
+const MOST_BATCHES = 128u;
+
+struct PlacedBatch {
+    batch: Batch,
+    places: Places,
+}
 
 // The part of a batch that a workgroup poses.
 struct BatchPart {
@@ -11,10 +16,11 @@ struct BatchPart {
     first: u32, // number of the workgroup among those of its batch
 }
 
-@group(0) @binding(0) var<uniform> batches: array<Batch, MOST_BATCHES>;
+@group(0) @binding(0) var<uniform> batches: array<PlacedBatch, MOST_BATCHES>;
 @group(0) @binding(20) var<storage, read> parts: array<BatchPart>;
 
 var<private> batch: Batch;
+var<private> places: Places;
 
 // Chooses the batch, and returns the number of the thread among those of its batch. The last row of workgroups may have
 // some too many; their batch is empty.
@@ -24,6 +30,8 @@ fn thread_of_batch(group: vec3u, groups: vec3u, thread: u32) -> u32 {
         return 0u;
     }
     let part = parts[index];
-    batch = batches[part.batch];
+    let chosen = batches[part.batch];
+    batch = chosen.batch;
+    places = chosen.places;
     return part.first * WORKGROUP + thread;
 }

@@ -19,7 +19,7 @@ struct Dispatch {
 // Two uniforms of later kernels, each at a multiple of 256 bytes.
 struct Numbers {
     batch: Batch,
-    padding_a: array<u32, 48>,
+    padding_a: array<u32, 52>,
     chunk: Chunk,
     padding_b: array<u32, 44>,
 }

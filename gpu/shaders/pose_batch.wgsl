@@ -13,16 +13,23 @@ struct Batch {
     clips: u32, // of the model, and its rest pose
     // Where the batch begins in buffers that it shares with others: the levels of its model, or other models.
     first_instance: u32,
-    first_slot: u32,
-    first_local: u32, // among local poses, each of which takes one place per channel
     first_joint: u32, // among model poses
     first_entry: u32, // among palette entries
-    // Where its model begins in buffers that it shares with other models.
+    padding_a: u32,
+    padding_b: u32,
+    padding_c: u32,
+}
+
+// Where a batch and its model begin in buffers that they share with other models.
+struct Places {
+    first_slot: u32,
+    first_local: u32, // among local poses, each of which takes one place per channel
     first_clip: u32,
     first_rest: u32, // among joints at rest
     first_mask: u32, // among weights of masks
     first_level: u32,
     first_bind: u32, // among inverse bind matrices
+    padding: u32,
 }
 
 // The layers of an instance and the slots of their poses. A layer with an inertial fade adds two slots for itself and

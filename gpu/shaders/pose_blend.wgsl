@@ -1,7 +1,7 @@
 // gpu-full, stage `blend`, one thread per joint of an instance: combines the local poses of its layers in the first
 // slot. docs/animation.md has the formulas.
 //
-// import batch, thread_of_batch from batch
+// import batch, places, thread_of_batch from batch
 // import Cursor, Joint, Local, Momentum, PosePair, local_at from pose.wgsl
 // import NONE, Player, slots_of from pose_batch.wgsl
 // import WORKGROUP from workgroup.wgsl
@@ -100,7 +100,7 @@ fn weight_of(cursor: Cursor, joint: u32) -> f32 {
     if mask == 0u || cursor.weight == 0.0 {
         return cursor.weight;
     }
-    return cursor.weight * masks[batch.first_mask + (mask - 1u) * batch.joints + joint];
+    return cursor.weight * masks[places.first_mask + (mask - 1u) * batch.joints + joint];
 }
 
 // A weight with the sign that takes `b` into the hemisphere of `a`.
@@ -136,7 +136,7 @@ fn merged(first: u32, stride: u32, count: u32, joint: u32) -> Local {
         total += weight;
     }
     if terms == 0u {
-        let rest = joints[batch.first_rest + joint];
+        let rest = joints[places.first_rest + joint];
         return Local(rest.rotation, rest.translation, rest.scale);
     }
     if terms == 1u {

@@ -1,6 +1,6 @@
 // gpu-full, stage `local_to_model`: declarations that its three kernels (pose_levels, pose_series, pose_paths) share.
 //
-// import batch from batch
+// import batch, places from batch
 // import Joint, local_at from pose.wgsl
 // import NONE, Player from pose_batch.wgsl
 // import affine from pose_rows.wgsl
@@ -31,7 +31,7 @@ fn rigid(rotation: vec4f, translation: vec3f) -> Rows {
 // A joint's matrix relative to its parent; `slot` holds the instance's blended pose.
 fn own_of(slot: u32, joint: u32) -> Rows {
     if MATRICES == 1u {
-        let fixed = joints[batch.first_rest + joint].matrix;
+        let fixed = joints[places.first_rest + joint].matrix;
         if fixed != NONE {
             return Rows(matrices[3u * fixed], matrices[3u * fixed + 1u], matrices[3u * fixed + 2u]);
         }
@@ -81,7 +81,7 @@ fn put(instance: u32, joint: u32, pose: Rows) {
 }
 
 fn parent_of(joint: u32) -> u32 {
-    return joints[batch.first_rest + joint].parent;
+    return joints[places.first_rest + joint].parent;
 }
 
 // The slot with the blended pose of an instance of the batch.

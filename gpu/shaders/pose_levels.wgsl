@@ -1,6 +1,6 @@
 // gpu-full, stage `local_to_model`, one workgroup per instance: level by level, with all joints of a level in parallel.
 //
-// import batch, thread_of_batch from batch
+// import batch, places, thread_of_batch from batch
 // import levels, pose_joint, slot_of from pose_hierarchy.wgsl
 // import WORKGROUP from workgroup.wgsl
 
@@ -24,7 +24,7 @@ fn main(
     }
     let slot = slot_of(instance);
     for (var level = 0u; level < count; level++) {
-        let first = batch.first_level + level;
+        let first = places.first_level + level;
         for (var at = levels[first] + thread; at < levels[first + 1u]; at += WORKGROUP) {
             pose_joint(instance, slot, levels[at]);
         }

@@ -1,7 +1,7 @@
 // gpu-full, stage `palette`, one thread per palette entry of `AT_ONCE` neighbouring instances: multiplies model poses
 // by inverse binds.
 //
-// import batch, thread_of_batch from batch
+// import batch, places, thread_of_batch from batch
 // import affine from pose_rows.wgsl
 // import Rows from rows.wgsl
 // import WORKGROUP from workgroup.wgsl
@@ -33,7 +33,7 @@ fn main(
     if first >= end {
         return;
     }
-    let bound = batch.first_bind + entry;
+    let bound = places.first_bind + entry;
     let own = entry_joints[bound];
     let bind = mat3x4f(inverse_binds[3u * bound], inverse_binds[3u * bound + 1u], inverse_binds[3u * bound + 2u]);
     for (var instance = first; instance < end; instance++) {

@@ -1,7 +1,7 @@
 // gpu-full, stage `sample`: one thread per joint of `AT_ONCE` neighbouring slots samples the joint's local pose from
 // the clip of each slot.
 //
-// import batch, thread_of_batch from batch
+// import batch, places, thread_of_batch from batch
 // import Cursor, local_at from pose.wgsl
 // import NONE from pose_batch.wgsl
 // import moved_packed, turned_packed from pose_compact.wgsl
@@ -52,7 +52,7 @@ fn main(
     let first = part * AT_ONCE;
     let end = min(first + AT_ONCE, batch.slots);
     for (var own = first; own < end; own++) {
-        let slot = batch.first_slot + own;
+        let slot = places.first_slot + own;
         // Checked first, so that a slot that is not due costs a single load.
         let tracks = cursors[slot].tracks;
         if tracks != NONE {

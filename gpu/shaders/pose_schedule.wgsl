@@ -1,7 +1,7 @@
 // gpu-full, first kernel of stage `sample`, one thread per instance: computes the clip position and the weight of each
 // of its slots.
 //
-// import batch, thread_of_batch from batch
+// import batch, places, thread_of_batch from batch
 // import Cursor, Momentum, PosePair from pose.wgsl
 // import NONE, Player, slots_of from pose_batch.wgsl
 // import Sought, seek from pose_keys.wgsl
@@ -100,7 +100,7 @@ fn cursor_of(layer: Layer, time: f32, weight: f32) -> Cursor {
         return cursor;
     }
     // The rest pose follows the clips.
-    let clip = clips[batch.first_clip + min(layer.clip, batch.clips - 1u)];
+    let clip = clips[places.first_clip + min(layer.clip, batch.clips - 1u)];
     cursor.tracks = clip.tracks;
     if clip.frames == 0u {
         if clip.timeline != NONE {

@@ -148,7 +148,7 @@ impl PreparedGpu {
             let some = first..places.end.min(first + READ_AT_ONCE);
             let counts: Vec<usize> = some.map(slots_at).collect();
             let all = counts.iter().sum::<usize>();
-            let first = u64::from(batch.numbers.first_local) * QUAD as u64;
+            let first = u64::from(batch.first_local) * QUAD as u64;
             let begin = first + (slot * joints) as u64 * LOCAL_BYTES / 4;
             read.clear();
             self.gpu

@@ -490,11 +490,9 @@ fn place(batches: &mut [layout::Batch]) {
     let mut next = layout::Batch::default();
     for batch in batches {
         batch.first_instance = next.first_instance;
-        batch.first_slot = next.first_slot;
         batch.first_joint = next.first_joint;
         batch.first_entry = next.first_entry;
         next.first_instance += batch.instances;
-        next.first_slot += batch.slots;
         next.first_joint += batch.instances * batch.joints;
         next.first_entry += batch.instances * batch.entries;
     }

@@ -36,14 +36,14 @@ pub(crate) struct PosedModels {
     /// Buffers by the names of the kernels' variables.
     pub buffers: Vec<Named>,
     /// One item per group.
-    pub places: Vec<PosedModel>,
+    pub models: Vec<PosedModel>,
 }
 
 /// A model of [`PosedModels`].
 #[derive(Clone)]
 pub(crate) struct PosedModel {
-    /// Where it begins in the buffers; all other numbers are 0.
-    pub numbers: layout::Batch,
+    /// Where it begins in the buffers.
+    pub places: layout::Places,
     /// Number of channels of all joints that some clip moves.
     pub moving_channels: u64,
     /// Local poses at rest, `[channel][joint]`.
@@ -74,10 +74,10 @@ impl PosedModels {
         posed: &[PosedGroup],
     ) -> Result<Self> {
         let mut lists = Lists::default();
-        let mut places = Vec::with_capacity(groups.len());
+        let mut models = Vec::with_capacity(groups.len());
         for index in groups.clone() {
             if let Some(clips) = posed[index].clips() {
-                places.push(lists.push(&crowd.groups()[index], clips));
+                models.push(lists.push(&crowd.groups()[index], clips));
             }
         }
         let contents = lists.contents();
@@ -93,7 +93,7 @@ impl PosedModels {
             contents.map(|(name, bytes)| (name, gpu.storage(Purpose::Clips, name, bytes).into()));
         Ok(Self {
             buffers: buffers.into(),
-            places,
+            models,
         })
     }
 }
@@ -102,7 +102,7 @@ impl Lists {
     /// Appends a group's model, and returns its place.
     fn push(&mut self, group: &Group, clips: &ClipStore) -> PosedModel {
         let model = &group.model;
-        let numbers = layout::Batch {
+        let places = layout::Places {
             first_clip: self.clips.clips.len() as u32,
             first_rest: self.joints.len() as u32,
             first_mask: self.masks.len() as u32,
@@ -123,7 +123,7 @@ impl Lists {
             rest.extend(clips.rest().iter().skip(channel).step_by(3));
         }
         PosedModel {
-            numbers,
+            places,
             moving_channels: clips.moving,
             rest,
         }

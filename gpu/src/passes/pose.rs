@@ -41,6 +41,8 @@ pub struct Pose {
 pub struct PoseBatch {
     /// Its numbers, as if all instances were in view.
     pub numbers: layout::Batch,
+    /// Index of its first local pose among those of its set, each of which takes one place per channel.
+    pub first_local: u32,
     /// `true` if a model pose is a rotation and a translation.
     pub is_rigid: bool,
     /// Local poses of its set, `[slot][channel][joint]`.
@@ -191,16 +193,19 @@ impl Pose {
     ) {
         let chunks = &table.chunks[set.chunks.clone()];
         let first_group = chunks[0].group;
-        let mut batches = table.batches[set.chunks.clone()].to_vec();
+        let mut batches = Vec::with_capacity(chunks.len());
+        let mut instances = 0;
+        let mut slots = 0;
         let mut channels = 0;
-        for (chunk, batch) in chunks.iter().zip(&mut batches) {
-            let place = &models.places[chunk.group - first_group].numbers;
-            batch.first_local = channels;
-            batch.first_clip = place.first_clip;
-            batch.first_rest = place.first_rest;
-            batch.first_mask = place.first_mask;
-            batch.first_level = place.first_level;
-            batch.first_bind = place.first_bind;
+        for (chunk, &batch) in chunks.iter().zip(&table.batches[set.chunks.clone()]) {
+            let places = layout::Places {
+                first_slot: slots,
+                first_local: channels,
+                ..models.models[chunk.group - first_group].places
+            };
+            batches.push(layout::PlacedBatch { batch, places });
+            instances += batch.instances;
+            slots += batch.slots;
             channels += 3 * batch.slots * batch.joints;
         }
         // Channels that no clip moves keep the value written here. For this reason each level of a family has local
@@ -212,20 +217,14 @@ impl Pose {
             wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
             || {
                 let mut locals = Vec::with_capacity(channels as usize);
-                for (chunk, batch) in chunks.iter().zip(&batches) {
-                    let rest = &models.places[chunk.group - first_group].rest;
-                    locals.extend(rest.repeat(batch.slots as usize));
+                for (chunk, placed) in chunks.iter().zip(&batches) {
+                    let rest = &models.models[chunk.group - first_group].rest;
+                    locals.extend(rest.repeat(placed.batch.slots as usize));
                 }
                 locals
             },
         );
-        let mut instances = 0;
-        let mut slots = 0;
-        for batch in &batches {
-            instances += batch.instances;
-            slots += u64::from(batch.slots);
-        }
-        let kept = kept(gpu, crowd, u64::from(instances), slots);
+        let kept = kept(gpu, crowd, u64::from(instances), u64::from(slots));
         let mut resources = [&table.bindings[set.chunks.start][..], &models.buffers].concat();
         resources.extend(kept);
         resources.extend([
@@ -233,8 +232,8 @@ impl Pose {
             ("model", (&set.room.model).into()),
         ]);
         resources.extend(set.room.palettes.inputs());
-        let calls = if let [batch] = &batches[..] {
-            chunk_calls(gpu, kernels, &resources, batch, |rule| {
+        let calls = if let [single] = &batches[..] {
+            chunk_calls(gpu, kernels, &resources, &single.batch, |rule| {
                 table.dispatch(gpu, set.chunks.start, rule)
             })
         } else {
@@ -245,16 +244,17 @@ impl Pose {
             calls,
             moving: moving(gpu, crowd, table, set, &batches, kernels, &resources),
         });
-        for (index, batch) in set.chunks.clone().zip(batches) {
+        for (index, placed) in set.chunks.clone().zip(batches) {
             let group = table.chunks[index].group;
             table.bindings[index].extend(set.room.palettes.inputs());
             self.batches[index] = Some(PoseBatch {
-                numbers: batch,
+                numbers: placed.batch,
+                first_local: placed.places.first_local,
                 is_rigid: set.needs.rigid,
                 locals: locals.clone(),
                 model: set.room.model.clone(),
                 palettes: set.room.palettes.clone(),
-                moving_channels: models.places[group - first_group].moving_channels,
+                moving_channels: models.models[group - first_group].moving_channels,
             });
         }
     }
@@ -428,17 +428,18 @@ fn table_calls(
     gpu: &Gpu,
     kernels: &[Kernel],
     resources: &[Named],
-    numbers: &[layout::Batch],
+    placed: &[layout::PlacedBatch],
 ) -> Vec<Call> {
-    let mut all = vec![layout::Batch::zeroed(); layout::MOST_BATCHES];
-    all[..numbers.len()].copy_from_slice(numbers);
+    let mut all = vec![layout::PlacedBatch::zeroed(); layout::MOST_BATCHES];
+    all[..placed.len()].copy_from_slice(placed);
     let contents = bytemuck::cast_slice(&all);
     let usage = wgpu::BufferUsages::UNIFORM;
     let batches = gpu.buffer_with(Purpose::Scratch, "batches", contents, usage);
     let mut calls = Vec::with_capacity(KERNELS.len());
     for (kernel, compiled) in KERNELS.iter().zip(kernels) {
         let mut parts = Vec::new();
-        for (batch, numbers) in (0..).zip(numbers) {
+        for (batch, placed) in (0..).zip(placed) {
+            let numbers = &placed.batch;
             let rule = kernel.dispatch(gpu, numbers);
             let count = rule.count(numbers.instances, numbers.slots);
             parts.extend((0..count).map(|first| layout::BatchPart { batch, first }));
@@ -463,7 +464,7 @@ fn moving(
     crowd: &Crowd,
     table: &CrowdTable,
     set: &Planned,
-    batches: &[layout::Batch],
+    batches: &[layout::PlacedBatch],
     kernels: &[Kernel],
     resources: &[Named],
 ) -> Option<Vec<Call>> {
@@ -471,22 +472,25 @@ fn moving(
         return None;
     }
     let mut moving = batches.to_vec();
-    for (chunk, batch) in table.chunks[set.chunks.clone()].iter().zip(&mut moving) {
+    let mut all = 0;
+    let mut count = 0;
+    for (chunk, placed) in table.chunks[set.chunks.clone()].iter().zip(&mut moving) {
         let moves = chunk.overlap(&crowd.groups()[chunk.group].moving());
-        batch.instances = moves.len() as u32;
-        batch.slots = all_slots(crowd, moves);
+        all += chunk.instances.len();
+        count += moves.len();
+        placed.batch.instances = moves.len() as u32;
+        placed.batch.slots = all_slots(crowd, moves);
     }
-    let all: u32 = batches.iter().map(|batch| batch.instances).sum();
-    let count: u32 = moving.iter().map(|batch| batch.instances).sum();
     if count == all {
         return None;
     }
     if count == 0 {
         return Some(Vec::new());
     }
-    let [batch] = &moving[..] else {
+    let [single] = &moving[..] else {
         return Some(table_calls(gpu, kernels, resources, &moving));
     };
+    let batch = &single.batch;
     let uniform = gpu.uniform(Purpose::Scratch, "moving batch", batch);
     // It is found before the numbers of the whole chunk.
     let resources = [&[("batch", uniform.into())], resources].concat();

@@ -174,15 +174,27 @@ pub struct Batch {
     /// Index of the batch's first instance, in buffers that it shares with other batches: levels of its model, or other
     /// models.
     pub first_instance: u32,
-    /// Index of its first slot.
-    pub first_slot: u32,
-    /// Index of its first local pose, each of which takes one place per channel.
-    pub first_local: u32,
     /// Index of its first model pose.
     pub first_joint: u32,
     /// Index of its first palette entry.
     pub first_entry: u32,
-    /// Index of its model's first clip, in buffers that the model shares with others.
+    /// Pads to a multiple of 16 bytes.
+    pub padding_a: u32,
+    /// Padding.
+    pub padding_b: u32,
+    /// Padding.
+    pub padding_c: u32,
+}
+
+/// Where a batch and its model begin in buffers that they share with other models (`Places` in shaders/pose_batch.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
+pub struct Places {
+    /// Index of its first slot.
+    pub first_slot: u32,
+    /// Index of its first local pose, each of which takes one place per channel.
+    pub first_local: u32,
+    /// Index of the model's first clip.
     pub first_clip: u32,
     /// Index of the model's first joint at rest.
     pub first_rest: u32,
@@ -192,10 +204,22 @@ pub struct Batch {
     pub first_level: u32,
     /// Index of its first inverse bind matrix.
     pub first_bind: u32,
+    /// Pads to a multiple of 16 bytes.
+    pub padding: u32,
+}
+
+/// A batch among several (`PlacedBatch` in shaders/batch_table.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct PlacedBatch {
+    /// Its numbers.
+    pub batch: Batch,
+    /// Where it begins.
+    pub places: Places,
 }
 
 /// Most batches of a dispatch (`MOST_BATCHES` in shaders/batch_table.wgsl).
-pub const MOST_BATCHES: usize = 256;
+pub const MOST_BATCHES: usize = 128;
 
 /// Part of a batch that a workgroup poses (`BatchPart` in shaders/batch_table.wgsl).
 #[repr(C)]
@@ -399,7 +423,7 @@ pub struct Numbers {
     /// Numbers for posing.
     pub batch: Batch,
     /// Pads to 256 bytes.
-    pub padding_a: [u32; 48],
+    pub padding_a: [u32; 52],
     /// Numbers for skinning and drawing.
     pub chunk: Chunk,
     /// Pads to 512 bytes.

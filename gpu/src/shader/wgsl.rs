@@ -16,7 +16,7 @@
 //! | role | names | played by |
 //! | --- | --- | --- |
 //! | `numbers` | `chunk` | `numbers_uniform.wgsl`, `numbers_table.wgsl` |
-//! | `batch` | `batch`, `thread_of_batch` | `batch_uniform.wgsl`, `batch_table.wgsl` |
+//! | `batch` | `batch`, `places`, `thread_of_batch` | `batch_uniform.wgsl`, `batch_table.wgsl` |
 //! | `drawn` | `crowd_instance`, `skinned_place`, `cube_of` | `drawn_chunk.wgsl`, `drawn_merged.wgsl` |
 //! | `mesh` | `load_vertex`, `MESH_ENTRIES` | `mesh_plain.wgsl`, `mesh_packed.wgsl` |
 //! | `blend` | `blended` | `blend_linear.wgsl`, `palette_dual_quaternions.wgsl` |

@@ -703,11 +703,11 @@ mod gpu {
         assert_eq!(killed(&crowd, &context, "gpu-full", None), None);
         let local_to_model = [
             (
-                "joints[batch.first_rest + joint].parent",
-                "joints[batch.first_rest + joint].parent - u32(joint > 1u)",
+                "joints[places.first_rest + joint].parent",
+                "joints[places.first_rest + joint].parent - u32(joint > 1u)",
             ),
             (
-                "joints[batch.first_rest + joint].parent",
+                "joints[places.first_rest + joint].parent",
                 "joints[joint].parent",
             ),
             ("(1.0 - yy - zz)", "(1.0 - yy + zz)"),
@@ -725,7 +725,7 @@ mod gpu {
                 "min(first + AT_ONCE, batch.instances)",
                 "min(first + AT_ONCE, batch.instances - 1u)",
             ),
-            ("batch.first_bind + entry", "entry"),
+            ("places.first_bind + entry", "entry"),
         ];
         all_die_in("palette", &crowd, &context, "gpu-full", &palette);
         let sample = [
@@ -754,9 +754,9 @@ mod gpu {
             ),
             ("if momentum.coming == 1u", "if momentum.coming == 0u"),
             ("* batch.joints + joint];\n}", "* batch.joints];\n}"),
-            ("batch.first_clip + min(", "min("),
-            ("batch.first_slot + own", "own"),
-            ("batch.first_local + 3u", "3u"),
+            ("places.first_clip + min(", "min("),
+            ("places.first_slot + own", "own"),
+            ("places.first_local + 3u", "3u"),
             ("batches[part.batch]", "batches[0u]"),
         ];
         all_die_in("sample", &crowd, &context, "gpu-full", &sample);

@@ -47,9 +47,14 @@ fn shared() -> Vec<Layout> {
         layout_of!(Surface: color, layer, uv),
         layout_of!(Capture: first, width, height, padding),
         layout_of!(
-            Batch: instances, joints, entries, slots, levels, clips, first_instance, first_slot, first_local,
-            first_joint, first_entry, first_clip, first_rest, first_mask, first_level, first_bind
+            Batch: instances, joints, entries, slots, levels, clips, first_instance, first_joint, first_entry,
+            padding_a, padding_b, padding_c
         ),
+        layout_of!(
+            Places: first_slot, first_local, first_clip, first_rest, first_mask, first_level, first_bind,
+            padding
+        ),
+        layout_of!(PlacedBatch: batch, places),
         layout_of!(BatchPart: batch, first),
         layout_of!(Player: first_layer, layers, first_slot, inertial, every, offset),
         layout_of!(Joint: rotation, translation, parent, scale, matrix),
