@@ -13,7 +13,7 @@ struct PlacedBatch {
 // The part of a batch that a workgroup poses.
 struct BatchPart {
     batch: u32,
-    first: u32, // number of the workgroup among those of its batch
+    workgroup: u32, // its number among those of its batch
 }
 
 @group(0) @binding(0) var<uniform> batches: array<PlacedBatch, MOST_BATCHES>;
@@ -33,5 +33,5 @@ fn thread_of_batch(group: vec3u, groups: vec3u, thread: u32) -> u32 {
     let chosen = batches[part.batch];
     batch = chosen.batch;
     places = chosen.places;
-    return part.first * WORKGROUP + thread;
+    return part.workgroup * WORKGROUP + thread;
 }

@@ -91,12 +91,13 @@ fn created<T>(gpu: &Gpu, create: impl FnOnce() -> Result<T>) -> Result<T> {
     let refusals = [memory.pop(), invalid.pop()];
     // Read in any case, so that the next call does not find what this one was refused.
     let noted = gpu.check();
-    let value = result?;
+    // What wgpu refused is why later commands fail.
     for refusal in refusals {
         if let Some(error) = pollster::block_on(refusal) {
             return Err(BackendError::Device(one_line(&error.to_string())));
         }
     }
+    let value = result?;
     noted?;
     Ok(value)
 }
@@ -304,9 +305,12 @@ impl AdoptedCrowd {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::passes::pose_kernels::PoseKernel;
     use crate::passes::skin_kernels::{INSTANCES, MERGED, POSITIONS, SHARED};
+    use skinbench_formats::extremes::{chain_64, star_64};
     use skinbench_formats::face::face;
     use skinbench_formats::walker::walker;
+    use skinbench_kernels::reference::reference_vertices;
     use skinbench_kernels::vertex::Encoding;
 
     /// A device with limits of the caller's; `None` on a machine without adapters.
@@ -476,5 +480,73 @@ mod tests {
             let skin = adopted.plan.skin.as_ref().unwrap();
             assert_eq!(skin.borrow().bound(), sets);
         }
+    }
+
+    /// A trial chooses one of them, so that elsewhere most tests run the same one.
+    #[test]
+    fn every_way_from_local_to_model_poses_agrees() {
+        let Some((gpu, device)) = adopted(|_| {}) else {
+            return;
+        };
+        // Hierarchies of different depths.
+        let all = [walker(500), chain_64(), star_64()].map(|model| Arc::new(model.unwrap()));
+        for models in 1..=all.len() {
+            let mut crowd = Crowd::with_format(VertexFormat::default());
+            for model in &all[..models] {
+                let walk =
+                    |number: u32| (IDENTITY_ROWS, Layer::looping(model, 0, number << 29, 1.0));
+                crowd
+                    .push_group(Arc::clone(model), (0..5).map(walk))
+                    .unwrap();
+            }
+            let mut adopted = AdoptedCrowd::new(&gpu, &crowd, &[&INSTANCES]).unwrap();
+            let mut buffers = Vec::new();
+            for &bytes in adopted.output_bytes() {
+                let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+                buffers.push(buffer(&device, bytes, usage));
+            }
+            let vertices = adopted.bind(&buffers).unwrap();
+            let mut exact = Vec::new();
+            for instance in 0..5 * models as u32 {
+                exact.extend(reference_vertices(&crowd, instance, 7));
+            }
+            for walk in PoseKernel::WALKS {
+                let pose = adopted.plan.pose.as_ref().unwrap();
+                pose.borrow_mut().walk = walk;
+                let mut encoder = device.create_command_encoder(&Default::default());
+                adopted.record(&crowd, 7, &vertices, &mut encoder);
+                gpu.device().unwrap().1.submit([encoder.finish()]);
+                let mut read = Vec::new();
+                for buffer in &buffers {
+                    let floats = buffer.size() as usize / size_of::<f32>();
+                    gpu.read_back(&buffer.clone().into(), 0, floats, &mut read)
+                        .unwrap();
+                }
+                assert_eq!(read.len(), exact.len());
+                for (read, exact) in read.iter().zip(&exact) {
+                    let off = (f64::from(*read) - exact).abs();
+                    assert!(off < 1e-3, "{models} models, {walk:?}: {read} for {exact}");
+                }
+            }
+        }
+    }
+
+    /// Its message is not that of a command which fails because of it.
+    #[test]
+    fn what_wgpu_refuses_is_named() {
+        let small = |limits: &mut wgpu::Limits| limits.max_uniform_buffer_binding_size = 8_192;
+        let Some((gpu, _)) = adopted(small) else {
+            return;
+        };
+        let mut crowd = Crowd::with_format(VertexFormat::default());
+        for vertices in [500, 600] {
+            let model = Arc::new(walker(vertices).unwrap());
+            let at_rest = [(IDENTITY_ROWS, Layer::held(REST, 0.0))];
+            crowd.push_group(model, at_rest).unwrap();
+        }
+        let error = AdoptedCrowd::new(&gpu, &crowd, &[&INSTANCES])
+            .err()
+            .unwrap();
+        assert!(error.to_string().contains("8192"), "{error}");
     }
 }

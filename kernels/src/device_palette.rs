@@ -288,19 +288,26 @@ mod tests {
         palette
     }
 
+    /// An entry of a palette, its matrix, and what that is converted to.
+    struct Converted {
+        entry: usize,
+        rows: Rows,
+        out: Vec<f32>,
+    }
+
     /// Entries with what they are converted to: as a single instance, and as those of a block whose last lanes are empty.
-    fn converted<F: Entries>(
-        isa: Isa,
-        palette: &[Rows],
-        centres: &[[f32; 3]],
-    ) -> Vec<(Rows, Vec<f32>)> {
+    fn converted<F: Entries>(isa: Isa, palette: &[Rows], centres: &[[f32; 3]]) -> Vec<Converted> {
         const INSTANCES: usize = 7;
         let mut rows = vec![f32::NAN; palette.len() * F::FLOATS];
         let single = BlockPalettes::Rows(palette);
         convert_to::<F>(isa, single, centres, 1, &mut rows);
         let mut all = Vec::new();
-        for (entry, out) in palette.iter().zip(rows.chunks_exact(F::FLOATS)) {
-            all.push((*entry, out.to_vec()));
+        for (entry, out) in rows.chunks_exact(F::FLOATS).enumerate() {
+            all.push(Converted {
+                entry,
+                rows: palette[entry],
+                out: out.to_vec(),
+            });
         }
         let entries = palette.len() / INSTANCES;
         let mut lanes = vec![[[0.0; BLOCK]; 12]; entries];
@@ -319,7 +326,11 @@ mod tests {
             if entry == entries {
                 assert!(out.iter().all(|number| number.is_nan()), "{isa}");
             } else {
-                all.push((palette[lane * entries + entry], out.to_vec()));
+                all.push(Converted {
+                    entry,
+                    rows: palette[lane * entries + entry],
+                    out: out.to_vec(),
+                });
             }
         }
         all
@@ -329,7 +340,7 @@ mod tests {
     fn columns_are_those_of_the_matrices() {
         let palette = palette();
         for isa in Isa::available() {
-            for (rows, out) in converted::<Columns>(isa, &palette, &[]) {
+            for Converted { rows, out, .. } in converted::<Columns>(isa, &palette, &[]) {
                 for (index, number) in rows.iter().enumerate() {
                     assert_eq!(out[index % 4 * 4 + index / 4], *number, "{isa}");
                 }
@@ -342,7 +353,7 @@ mod tests {
     fn dual_quaternions_are_the_motions_of_their_matrices() {
         let palette = palette();
         for isa in Isa::available() {
-            for (rows, out) in converted::<DualQuaternions>(isa, &palette, &[]) {
+            for Converted { rows, out, .. } in converted::<DualQuaternions>(isa, &palette, &[]) {
                 let want = Similarity::of(&rows);
                 let rotation = Quat::from_slice(&out);
                 let sign = rotation.dot(want.rotation).signum();
@@ -363,16 +374,19 @@ mod tests {
         // Below the normal range, and halfway between two numbers.
         palette[7][0] = 3.1e-6;
         palette[8][5] = 1.0 + 1.0 / 2048.0;
-        let centres = vec![[0.3, -2.0, 1.1]; palette.len()];
+        let centres: Vec<_> = (0..palette.len())
+            .map(|entry| [0.3, 2.0 * (entry as f32).sin(), 1.1])
+            .collect();
         for isa in Isa::available() {
-            for (rows, out) in converted::<Half>(isa, &palette, &centres) {
+            for Converted { entry, rows, out } in converted::<Half>(isa, &palette, &centres) {
                 let out: HalfEntry = bytemuck::pod_read_unaligned(bytemuck::cast_slice(&out));
                 for row in 0..3 {
                     let mut want = rows[4 * row + 3];
                     for column in 0..3 {
                         let rounded = f16::from_f32(rows[4 * row + column]);
                         assert_eq!(out.rows[3 * row + column], rounded.to_bits(), "{isa}");
-                        want += (rows[4 * row + column] - rounded.to_f32()) * centres[0][column];
+                        want +=
+                            (rows[4 * row + column] - rounded.to_f32()) * centres[entry][column];
                     }
                     assert!((out.translation[row] - want).abs() < 1e-6, "{isa}");
                 }

@@ -42,6 +42,9 @@ fn palette_bytes(group: &Group) -> u64 {
 /// Bytes of a joint's local pose on the device: rotation, translation and scale with four numbers each.
 pub const LOCAL_BYTES: u64 = 48;
 
+/// Bytes of a change of a layer, with its place and its share of the number of changes.
+const CHANGE_BYTES: u64 = (size_of::<layout::Layer>() + 2 * size_of::<u32>()) as u64;
+
 /// Number of slots (sampled poses) of an instance: one per layer, and two more for each layer up to the one that fades
 /// inertially. An instance that is not posed at every tick has twice these and one more, which comes first and holds
 /// the pose that it shows.
@@ -56,15 +59,14 @@ pub fn slots(crowd: &Crowd, instance: u32) -> u32 {
     }
 }
 
-/// Bytes of the local poses of the instance of a group with the most slots.
+/// Bytes of the local poses of the instance of a group with the most slots, or of changes of its layers if these take more.
 fn pose_bytes(crowd: &Crowd, group: &Group) -> u64 {
-    let most = group
-        .instances
-        .clone()
-        .map(|instance| slots(crowd, instance))
-        .max()
-        .unwrap_or(0);
-    u64::from(most) * group.model.skeleton().len() as u64 * LOCAL_BYTES
+    let mut most = 0;
+    for instance in group.instances.clone() {
+        most = most.max(slots(crowd, instance));
+    }
+    let joints = group.model.skeleton().len() as u64;
+    u64::from(most) * CHANGE_BYTES.max(joints * LOCAL_BYTES)
 }
 
 /// Bytes of an instance's morph weights in the largest form: a list of all targets.
@@ -153,8 +155,8 @@ pub fn spans(crowd: &Crowd, limit: u64) -> Result<Vec<Vec<Chunk>>> {
     Ok(spans)
 }
 
-/// Divides chunks into families: neighbouring chunks whose poses, palettes and clips together fit one binding of `limit`
-/// bytes each. Chunks of baked groups are apart from others.
+/// Divides chunks into families: neighbouring chunks whose poses, palettes, layers and clips together fit one binding of
+/// `limit` bytes each.
 pub(crate) fn families(
     crowd: &Crowd,
     chunks: &[Chunk],
@@ -163,29 +165,25 @@ pub(crate) fn families(
 ) -> Vec<Range<usize>> {
     let mut families: Vec<Range<usize>> = Vec::new();
     let mut poses = 0;
-    let mut clip_bytes = 0;
+    let mut clips = 0;
     for (index, chunk) in chunks.iter().enumerate() {
         let group = &crowd.groups()[chunk.group];
         let each = palette_bytes(group).max(pose_bytes(crowd, group));
         let more_poses = chunk.instances.len() as u64 * each;
-        let clips = posed[chunk.group].clips();
-        let more_clips = clips.map_or(0, ClipStore::largest);
-        if let Some(last) = families.last_mut() {
-            let before = posed[chunks[last.start].group].clips();
-            if before.is_some() == clips.is_some()
-                && last.len() < layout::MOST_BATCHES
-                && poses + more_poses <= limit
-                && clip_bytes + more_clips <= limit
-            {
+        let more_clips = posed[chunk.group].clips().map_or(0, ClipStore::largest);
+        let fits = poses + more_poses <= limit && clips + more_clips <= limit;
+        match families.last_mut() {
+            Some(last) if fits && last.len() < layout::MOST_BATCHES => {
                 last.end += 1;
                 poses += more_poses;
-                clip_bytes += more_clips;
-                continue;
+                clips += more_clips;
+            }
+            _ => {
+                families.push(index..index + 1);
+                poses = more_poses;
+                clips = more_clips;
             }
         }
-        families.push(index..index + 1);
-        poses = more_poses;
-        clip_bytes = more_clips;
     }
     families
 }
@@ -202,9 +200,12 @@ fn one_fits(group: &Group, bytes: u64, limit: u64) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::Vec3;
     use skinbench_formats::walker::walker;
-    use skinbench_kernels::crowd::Layer;
-    use skinbench_kernels::model::IDENTITY_ROWS;
+    use skinbench_kernels::crowd::{Layer, REST};
+    use skinbench_kernels::model::{
+        IDENTITY_ROWS, Influences, Model, ModelParts, PrimitiveData, SkeletonBuilder, SkinData,
+    };
     use std::sync::Arc;
 
     #[test]
@@ -265,5 +266,53 @@ mod tests {
             error.ends_with("bytes in one binding; the device allows 10000"),
             "{error}"
         );
+    }
+
+    /// Of models with one joint, layers take more than poses.
+    #[test]
+    fn families_fit_bindings() {
+        let mut builder = SkeletonBuilder::new();
+        builder.joint("only", None, Vec3::ZERO);
+        let skeleton = builder.build().unwrap().skeleton;
+        let mut influences = Influences::default();
+        for _ in 0..3 {
+            influences.push([(0, 1.0)]);
+        }
+        let triangle = PrimitiveData {
+            positions: vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
+            influences,
+            indices: vec![0, 1, 2],
+            ..Default::default()
+        };
+        let skin = SkinData::at_rest(&skeleton, vec![0]).unwrap();
+        let model = Model::new(ModelParts::new("dot", skeleton, skin, vec![triangle])).unwrap();
+        let model = Arc::new(model);
+        let mut crowd = Crowd::new();
+        let mut posed = Vec::new();
+        for index in 0..9 {
+            let instances = (0..7).map(|_| (IDENTITY_ROWS, [Layer::held(REST, 0.0); 4]));
+            crowd.push_group(Arc::clone(&model), instances).unwrap();
+            posed.push(if index == 4 {
+                PosedGroup::Baked { entries: 1 }
+            } else {
+                PosedGroup::Sampled(ClipStore::new(&model, true))
+            });
+        }
+        let chunks = chunks(&crowd, 1 << 30, 1 << 20).unwrap();
+        let all = families(&crowd, &chunks, &posed, 1 << 30);
+        assert_eq!(all, [0..9]);
+        // 28 layers of 64 bytes for each group; three groups fit.
+        let limit = 3 * 28 * 64 + 1_000;
+        let some = families(&crowd, &chunks, &posed, limit);
+        assert_eq!(some[0].start, 0);
+        assert!(some.windows(2).all(|pair| pair[0].end == pair[1].start));
+        assert_eq!(some.last().unwrap().end, 9);
+        for family in &some {
+            let changes = (family.len() * 28 * (64 + 4) + 4) as u64;
+            assert!(changes <= limit && family.len() > 1, "{family:?}");
+        }
+        // The clips of one model are as many bytes as fit.
+        let clips = posed[0].clips().unwrap().largest();
+        assert!(families(&crowd, &chunks, &posed, clips).len() >= 8);
     }
 }

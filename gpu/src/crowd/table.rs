@@ -458,10 +458,12 @@ fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec<lay
 /// The numbers of a chunk for posing, as if all instances were in view.
 fn batch(crowd: &Crowd, chunk: &Chunk, posed: &PosedGroup) -> layout::Batch {
     let instances = chunk.instances.len() as u32;
+    let slots = all_slots(crowd, chunk.instances.clone());
     if let PosedGroup::Baked { entries } = *posed {
         return layout::Batch {
             instances,
             entries,
+            slots,
             ..Default::default()
         };
     }
@@ -470,7 +472,7 @@ fn batch(crowd: &Crowd, chunk: &Chunk, posed: &PosedGroup) -> layout::Batch {
         instances,
         joints: model.skeleton().len() as u32,
         entries: model.palette_joints().len() as u32,
-        slots: all_slots(crowd, chunk.instances.clone()),
+        slots,
         clips: model.clips().len() as u32 + 1,
         levels: depths(model.skeleton())
             .iter()
@@ -494,7 +496,10 @@ fn place(batches: &mut [layout::Batch]) {
         batch.first_entry = next.first_entry;
         next.first_instance += batch.instances;
         next.first_joint += batch.instances * batch.joints;
-        next.first_entry += batch.instances * batch.entries;
+        // Entries of a baked group are those of its frames.
+        if batch.joints > 0 {
+            next.first_entry += batch.instances * batch.entries;
+        }
     }
 }
 

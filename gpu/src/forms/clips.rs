@@ -57,7 +57,7 @@ impl Needs {
     }
 }
 
-/// All clips of a model, or of several models one after the other.
+/// All clips of a model; or those of several models, of which then only the lists count.
 #[derive(Debug, Default)]
 pub struct ClipStore {
     /// One item per clip.

@@ -35,8 +35,8 @@ impl PosedGroup {
 pub(crate) struct PosedModels {
     /// Buffers by the names of the kernels' variables.
     pub buffers: Vec<Named>,
-    /// One item per group.
-    pub models: Vec<PosedModel>,
+    /// One item per group; `None` for those that are baked.
+    pub models: Vec<Option<PosedModel>>,
 }
 
 /// A model of [`PosedModels`].
@@ -76,19 +76,20 @@ impl PosedModels {
         let mut lists = Lists::default();
         let mut models = Vec::with_capacity(groups.len());
         for index in groups.clone() {
-            if let Some(clips) = posed[index].clips() {
-                models.push(lists.push(&crowd.groups()[index], clips));
-            }
+            let clips = posed[index].clips();
+            models.push(clips.map(|clips| lists.push(&crowd.groups()[index], clips)));
         }
         let contents = lists.contents();
-        // A limit that is only simulated stops those who plan.
-        if gpu.only_counts() {
-            let largest = contents.iter().map(|(_, bytes)| bytes.len()).max();
-            let name = crowd.groups()[groups.start].model.name();
-            let what = format_args!("clips of {name:?} need");
-            let bytes = largest.unwrap_or(0) as u64;
-            fits(what, bytes, "in one binding", gpu.binding_bytes())?;
-        }
+        // Those who plan keep to a lower limit that is simulated; a device binds as much as it can.
+        let most = if gpu.only_counts() {
+            gpu.binding_bytes()
+        } else {
+            gpu.adapter.limits.max_storage_buffer_binding_size
+        };
+        let largest = contents.iter().map(|(_, bytes)| bytes.len()).max();
+        let name = crowd.groups()[groups.start].model.name();
+        let what = format_args!("clips of {name:?} need");
+        fits(what, largest.unwrap_or(0) as u64, "in one binding", most)?;
         let buffers =
             contents.map(|(name, bytes)| (name, gpu.storage(Purpose::Clips, name, bytes).into()));
         Ok(Self {

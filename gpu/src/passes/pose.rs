@@ -4,7 +4,7 @@ use crate::crowd::table::{CrowdTable, Dispatch, Family, all_slots};
 use crate::device::{Buffer, Named, Resource};
 use crate::forms::clips::Needs;
 use crate::forms::palettes::Palettes;
-use crate::forms::posed_models::{PosedGroup, PosedModels};
+use crate::forms::posed_models::{PosedGroup, PosedModel, PosedModels};
 use crate::kernel::{Kernel, once_per_key};
 use crate::passes::pose_kernels::{KERNELS, ONE_BATCH, PoseKernel, SEVERAL_BATCHES};
 use crate::passes::trial::fastest;
@@ -27,7 +27,7 @@ const QUAD_BYTES: u64 = 16;
 /// The pass.
 pub struct Pose {
     /// The fastest kernel from local to model poses on this device.
-    walk: PoseKernel,
+    pub(crate) walk: PoseKernel,
     /// `true` if any instance blends.
     blends: bool,
     /// One item per chunk; `None` for those of baked groups.
@@ -75,11 +75,28 @@ pub struct PoseBytes {
     pub model: u64,
 }
 
-/// The chunks of a set, and what it shares with others.
+/// The chunks of a set, of which those of baked groups are not posed, and what it shares with others.
 struct Planned {
     chunks: Range<usize>,
     needs: Needs,
     room: Room,
+}
+
+/// A chunk of a set, with its numbers and its model.
+struct PlacedChunk<'a> {
+    index: usize,
+    placed: layout::PlacedBatch,
+    model: &'a PosedModel,
+}
+
+/// What the chunks of a set take of the buffers that they share.
+struct PlacedChunks<'a> {
+    chunks: Vec<PlacedChunk<'a>>,
+    /// Instances and slots of all chunks of the set, baked ones included: players count them, too.
+    instances: u32,
+    slots: u32,
+    /// Channels of local poses.
+    channels: u32,
 }
 
 impl Pose {
@@ -106,19 +123,27 @@ impl Pose {
                 family.chunks.len()
             };
             for first in family.chunks.clone().step_by(at_once) {
-                if posed[table.chunks[first].group].clips().is_none() {
-                    continue;
+                let chunks = first..first + at_once;
+                let mut groups = table.chunks[chunks.clone()].iter().map(|chunk| chunk.group);
+                if groups.any(|group| posed[group].clips().is_some()) {
+                    planned.push(Planned {
+                        chunks,
+                        needs,
+                        room: room.clone(),
+                    });
                 }
-                planned.push(Planned {
-                    chunks: first..first + at_once,
-                    needs,
-                    room: room.clone(),
-                });
             }
         }
-        let kinds = planned.iter().map(|set| (set.needs, set.chunks.len() > 1));
-        let kernels = once_per_key(kinds, |&(needs, several)| {
-            needs.kernels(gpu, if several { SEVERAL_BATCHES } else { ONE_BATCH })
+        let kinds = planned.iter().map(|set| (set.needs, set.is_shared()));
+        let kernels = once_per_key(kinds, |&(needs, is_shared)| {
+            needs.kernels(
+                gpu,
+                if is_shared {
+                    SEVERAL_BATCHES
+                } else {
+                    ONE_BATCH
+                },
+            )
         });
         let groups = planned.iter().map(|set| {
             let last = &table.chunks[set.chunks.end - 1];
@@ -191,72 +216,93 @@ impl Pose {
         kernels: &[Kernel],
         models: &PosedModels,
     ) {
-        let chunks = &table.chunks[set.chunks.clone()];
-        let first_group = chunks[0].group;
-        let mut batches = Vec::with_capacity(chunks.len());
-        let mut instances = 0;
-        let mut slots = 0;
-        let mut channels = 0;
-        for (chunk, &batch) in chunks.iter().zip(&table.batches[set.chunks.clone()]) {
-            let places = layout::Places {
-                first_slot: slots,
-                first_local: channels,
-                ..models.models[chunk.group - first_group].places
-            };
-            batches.push(layout::PlacedBatch { batch, places });
-            instances += batch.instances;
-            slots += batch.slots;
-            channels += 3 * batch.slots * batch.joints;
-        }
-        // Channels that no clip moves keep the value written here. For this reason each level of a family has local
-        // poses of its own, with room for all instances.
-        let locals = gpu.buffer_of(
-            Purpose::Scratch,
-            "local poses",
-            channels as usize,
-            wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
-            || {
-                let mut locals = Vec::with_capacity(channels as usize);
-                for (chunk, placed) in chunks.iter().zip(&batches) {
-                    let rest = &models.models[chunk.group - first_group].rest;
-                    locals.extend(rest.repeat(placed.batch.slots as usize));
-                }
-                locals
-            },
-        );
-        let kept = kept(gpu, crowd, u64::from(instances), u64::from(slots));
+        let placed = PlacedChunks::new(table, set, models);
+        let locals = placed.locals(gpu);
         let mut resources = [&table.bindings[set.chunks.start][..], &models.buffers].concat();
-        resources.extend(kept);
+        resources.extend(kept(gpu, crowd, &placed));
         resources.extend([
             ("locals", Resource::from(&locals)),
             ("model", (&set.room.model).into()),
         ]);
         resources.extend(set.room.palettes.inputs());
-        let calls = if let [single] = &batches[..] {
-            chunk_calls(gpu, kernels, &resources, &single.batch, |rule| {
+        let batches: Vec<_> = placed.chunks.iter().map(|chunk| chunk.placed).collect();
+        let calls = if set.is_shared() {
+            table_calls(gpu, kernels, &resources, &batches)
+        } else {
+            chunk_calls(gpu, kernels, &resources, &batches[0].batch, |rule| {
                 table.dispatch(gpu, set.chunks.start, rule)
             })
-        } else {
-            table_calls(gpu, kernels, &resources, &batches)
         };
         self.sets.push(PoseSet {
-            instances,
+            instances: placed.instances,
             calls,
-            moving: moving(gpu, crowd, table, set, &batches, kernels, &resources),
+            moving: moving(gpu, crowd, table, set, &placed, kernels, &resources),
         });
-        for (index, placed) in set.chunks.clone().zip(batches) {
-            let group = table.chunks[index].group;
-            table.bindings[index].extend(set.room.palettes.inputs());
-            self.batches[index] = Some(PoseBatch {
-                numbers: placed.batch,
-                first_local: placed.places.first_local,
+        for chunk in placed.chunks {
+            table.bindings[chunk.index].extend(set.room.palettes.inputs());
+            self.batches[chunk.index] = Some(PoseBatch {
+                numbers: chunk.placed.batch,
+                first_local: chunk.placed.places.first_local,
                 is_rigid: set.needs.rigid,
                 locals: locals.clone(),
                 model: set.room.model.clone(),
                 palettes: set.room.palettes.clone(),
-                moving_channels: models.models[group - first_group].moving_channels,
+                moving_channels: chunk.model.moving_channels,
             });
         }
+    }
+}
+
+impl Planned {
+    /// Returns whether several chunks share buffers, so that a table says where each begins.
+    fn is_shared(&self) -> bool {
+        self.chunks.len() > 1
+    }
+}
+
+impl<'a> PlacedChunks<'a> {
+    fn new(table: &CrowdTable, set: &Planned, models: &'a PosedModels) -> Self {
+        let mut placed = Self {
+            chunks: Vec::with_capacity(set.chunks.len()),
+            instances: 0,
+            slots: 0,
+            channels: 0,
+        };
+        let first_group = table.chunks[set.chunks.start].group;
+        for index in set.chunks.clone() {
+            let batch = table.batches[index];
+            if let Some(model) = &models.models[table.chunks[index].group - first_group] {
+                let places = layout::Places {
+                    first_slot: placed.slots,
+                    first_local: placed.channels,
+                    ..model.places
+                };
+                placed.chunks.push(PlacedChunk {
+                    index,
+                    placed: layout::PlacedBatch { batch, places },
+                    model,
+                });
+                placed.channels += 3 * batch.slots * batch.joints;
+            }
+            placed.instances += batch.instances;
+            placed.slots += batch.slots;
+        }
+        placed
+    }
+
+    /// Allocates local poses. Channels that no clip moves keep the value written here. For this reason each level of a
+    /// family has local poses of its own, with room for all instances.
+    fn locals(&self, gpu: &Gpu) -> Buffer {
+        let count = self.channels as usize;
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+        gpu.buffer_of(Purpose::Scratch, "local poses", count, usage, || {
+            let mut locals = Vec::with_capacity(count);
+            for chunk in &self.chunks {
+                let slots = chunk.placed.batch.slots as usize;
+                locals.extend(chunk.model.rest.repeat(slots));
+            }
+            locals
+        })
     }
 }
 
@@ -390,8 +436,10 @@ fn fades(crowd: &Crowd, group: &Group) -> bool {
     })
 }
 
-/// Buffers for so many instances and slots that pose kernels hand to each other, or keep from frame to frame.
-fn kept(gpu: &Gpu, crowd: &Crowd, instances: u64, slots: u64) -> [Named; 3] {
+/// Buffers that pose kernels hand to each other, or keep from frame to frame.
+fn kept(gpu: &Gpu, crowd: &Crowd, placed: &PlacedChunks) -> [Named; 3] {
+    let instances = u64::from(placed.instances);
+    let slots = u64::from(placed.slots);
     // An instance has an inertial fade for each pose that is computed.
     let mut fades = instances;
     let mut pairs = 0;
@@ -442,7 +490,7 @@ fn table_calls(
             let numbers = &placed.batch;
             let rule = kernel.dispatch(gpu, numbers);
             let count = rule.count(numbers.instances, numbers.slots);
-            parts.extend((0..count).map(|first| layout::BatchPart { batch, first }));
+            parts.extend((0..count).map(|workgroup| layout::BatchPart { batch, workgroup }));
         }
         let workgroups = gpu.workgroups(parts.len() as u32);
         let parts = gpu.storage(Purpose::Scratch, "parts", &parts);
@@ -464,22 +512,25 @@ fn moving(
     crowd: &Crowd,
     table: &CrowdTable,
     set: &Planned,
-    batches: &[layout::PlacedBatch],
+    placed: &PlacedChunks,
     kernels: &[Kernel],
     resources: &[Named],
 ) -> Option<Vec<Call>> {
     if table.visible.is_some() || crowd.turnover().is_some() {
         return None;
     }
-    let mut moving = batches.to_vec();
+    let mut batches = Vec::with_capacity(placed.chunks.len());
     let mut all = 0;
     let mut count = 0;
-    for (chunk, placed) in table.chunks[set.chunks.clone()].iter().zip(&mut moving) {
+    for posed in &placed.chunks {
+        let chunk = &table.chunks[posed.index];
         let moves = chunk.overlap(&crowd.groups()[chunk.group].moving());
         all += chunk.instances.len();
         count += moves.len();
-        placed.batch.instances = moves.len() as u32;
-        placed.batch.slots = all_slots(crowd, moves);
+        let mut moving = posed.placed;
+        moving.batch.instances = moves.len() as u32;
+        moving.batch.slots = all_slots(crowd, moves);
+        batches.push(moving);
     }
     if count == all {
         return None;
@@ -487,10 +538,10 @@ fn moving(
     if count == 0 {
         return Some(Vec::new());
     }
-    let [single] = &moving[..] else {
-        return Some(table_calls(gpu, kernels, resources, &moving));
-    };
-    let batch = &single.batch;
+    if set.is_shared() {
+        return Some(table_calls(gpu, kernels, resources, &batches));
+    }
+    let batch = &batches[0].batch;
     let uniform = gpu.uniform(Purpose::Scratch, "moving batch", batch);
     // It is found before the numbers of the whole chunk.
     let resources = [&[("batch", uniform.into())], resources].concat();
@@ -517,8 +568,9 @@ mod tests {
     use skinbench_kernels::vertex::VertexFormat;
     use std::sync::Arc;
 
-    /// The compute passes in which so many models are posed, each with the number of its dispatches.
-    fn passes(models: usize) -> Vec<(String, usize)> {
+    /// The compute passes in which so many groups are posed, each with the number of its dispatches. Every second group is
+    /// baked, or none.
+    fn passes(models: usize, baked: bool) -> Vec<(String, usize)> {
         let gpu = Gpu::recording();
         let mut crowd = Crowd::with_format(VertexFormat::default());
         let model = Arc::new(walker(500).unwrap());
@@ -526,10 +578,14 @@ mod tests {
             let instances = [(IDENTITY_ROWS, Layer::held(REST, 0.0)); 3];
             crowd.push_group(Arc::clone(&model), instances).unwrap();
         }
-        let groups = crowd.groups().iter();
-        let posed: Vec<_> = groups
-            .map(|group| PosedGroup::Sampled(ClipStore::new(&group.model, true)))
-            .collect();
+        let mut posed = Vec::new();
+        for (index, group) in crowd.groups().iter().enumerate() {
+            posed.push(if baked && index % 2 == 0 {
+                PosedGroup::Baked { entries: 3 }
+            } else {
+                PosedGroup::Sampled(ClipStore::new(&group.model, true))
+            });
+        }
         let mut table = CrowdTable::posed_on_device(&gpu, &crowd, &posed, false).unwrap();
         let mut pose = Pose::new(&gpu, &crowd, &mut table, &posed).unwrap();
         gpu.take_commands();
@@ -556,16 +612,17 @@ mod tests {
 
     #[test]
     fn several_models_take_as_many_dispatches_as_one() {
-        let one = passes(1);
+        let one = passes(1, false);
         let expected = [("sample", 2), ("local_to_model", 1), ("palette", 1)];
         assert_eq!(one, expected.map(|(name, count)| (name.to_owned(), count)));
-        assert_eq!(passes(layout::MOST_BATCHES), one);
+        assert_eq!(passes(layout::MOST_BATCHES, false), one);
+        assert_eq!(passes(5, true), one);
     }
 
     /// In one pass, the second kernel of `sample` would wait for the first once for each set.
     #[test]
     fn kernels_of_several_sets_have_passes_of_their_own() {
-        let names: Vec<String> = passes(layout::MOST_BATCHES + 1)
+        let names: Vec<String> = passes(layout::MOST_BATCHES + 1, false)
             .into_iter()
             .map(|(name, _)| name)
             .collect();

@@ -228,18 +228,18 @@ pub struct BatchPart {
     /// Index of the batch.
     pub batch: u32,
     /// Number of the workgroup among those of its batch.
-    pub first: u32,
+    pub workgroup: u32,
 }
 
 /// Layers, slots and update rate of an instance (`Player` in shaders/pose_batch.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Player {
-    /// Index of its first layer in the batch.
+    /// Index of its first layer among those of its family.
     pub first_layer: u32,
     /// Number of layers.
     pub layers: u32,
-    /// Index of the first slot of its poses in the batch.
+    /// Index of the first slot of its poses among those of its family, or of its level's instances in view.
     pub first_slot: u32,
     /// Index of the layer that fades inertially, or [`NONE`].
     pub inertial: u32,

@@ -67,14 +67,14 @@ pub enum PaletteOut<'a> {
         out: &'a mut [f32],
         /// Returns the index of a block's first number.
         first: &'a (dyn Fn(&Block) -> usize + Sync),
-        /// Called for every block, on any thread.
+        /// Called on any thread for every block that is not [idle](CrowdPose::is_idle).
         convert: &'a ConvertBlock<'a>,
     },
     /// To a function, block by block while the palette is in the cache. Only for [`Width::Block`].
     Each {
         /// `[instance][vertex][word]`, group after group, of [`Crowd::output_words`] items.
         out: &'a mut [f32],
-        /// Called for every block, on any thread.
+        /// Called on any thread for every block that is not [idle](CrowdPose::is_idle).
         skin: &'a SkinBlock<'a>,
     },
 }

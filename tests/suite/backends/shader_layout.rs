@@ -55,7 +55,7 @@ fn shared() -> Vec<Layout> {
             padding
         ),
         layout_of!(PlacedBatch: batch, places),
-        layout_of!(BatchPart: batch, first),
+        layout_of!(BatchPart: batch, workgroup),
         layout_of!(Player: first_layer, layers, first_slot, inertial, every, offset),
         layout_of!(Joint: rotation, translation, parent, scale, matrix),
         layout_of!(
