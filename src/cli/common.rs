@@ -131,11 +131,12 @@ impl WorkloadArguments {
             &self.scenes
         };
         let models: Vec<&PathBuf> = names.iter().filter(|name| Scene::is_model(name)).collect();
+        let first_model = names.iter().position(Scene::is_model);
         let mut scenes = Vec::with_capacity(names.len());
-        for name in names {
+        for (position, name) in names.iter().enumerate() {
             let mut scene = if models.len() < 2 || !models.contains(&name) {
                 load_scene(name)?
-            } else if models[0] == name {
+            } else if first_model == Some(position) {
                 Scene::of_models(&models)?
             } else {
                 continue;

@@ -991,6 +991,13 @@ fn several_models_are_one_crowd_and_levels_have_an_error() {
     .text;
     assert!(
         said.contains("lod=mesh+joints+influences: ")
+    // Equal models, too.
+    succeed(
+        &folder,
+        "run sprout-glb sprout-glb --instances 4 --passes 0 -b cpu-rayon --frames 2 -o equal",
+    );
+    let equal = measured(&folder, "equal");
+    assert!(equal.iter().all(|row| row.scene == "sprout-glb+sprout-glb"));
             && said.contains(" instances at levels 0 to 3;"),
         "{said}"
     );
