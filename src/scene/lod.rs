@@ -221,7 +221,10 @@ impl LevelMaker {
     /// The model of a group of the full crowd at a level.
     fn model(&self, full: &Crowd, group: usize, level: usize) -> Result<&LevelModel, ModelError> {
         self.reduced[group][level]
-            .get_or_init(|| self.reduce(full, group, level))
+            .get_or_init(|| {
+                let reduced = self.reduce(full, group, level);
+                reduced.map_err(|error| error.within(self.models[group].name()))
+            })
             .as_ref()
             .map_err(Clone::clone)
     }

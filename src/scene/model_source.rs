@@ -1,9 +1,13 @@
 //! Source of a group's model, and the numbers that it is adapted to.
 
 use super::error::Problem;
+#[cfg(feature = "resample")]
+use crate::asset::adapt::with_vertices;
 use crate::asset::walker::{People, walker};
 use crate::asset::{self, FORMATS, Request, Vertices, adapt, extremes, face::face};
 use crate::model::Model;
+#[cfg(not(feature = "resample"))]
+use crate::model::ModelError;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::error::Error;
@@ -171,20 +175,21 @@ impl ModelSource {
             setting: is_generated.then_some("vertices"),
             text: error.to_string(),
         })?;
+        let name = model.name().to_owned();
         if let Some(vertices) = self.vertices
             && !is_generated
         {
-            model =
-                with_vertices(model, vertices).map_err(|error| Problem::of("vertices", error))?;
+            model = with_vertices(model, vertices)
+                .map_err(|error| Problem::of("vertices", error.within(&name)))?;
         }
         if let Some(influences) = self.influences {
             model = adapt::with_influences(model, influences as usize)
-                .map_err(|error| Problem::of("influences", error))?;
+                .map_err(|error| Problem::of("influences", error.within(&name)))?;
         }
         if self.smooth {
             model = model
                 .smoothed()
-                .map_err(|error| Problem::of("interpolation", error))?;
+                .map_err(|error| Problem::of("interpolation", error.within(&name)))?;
         }
         Ok(model)
     }
@@ -262,17 +267,10 @@ fn bases(sources: &[&ModelSource]) -> PeopleBases {
     bases
 }
 
-#[cfg(feature = "resample")]
-fn with_vertices(model: Model, vertices: u32) -> Result<Model, String> {
-    adapt::with_vertices(model, vertices).map_err(|error| error.to_string())
-}
-
 #[cfg(not(feature = "resample"))]
-fn with_vertices(model: Model, vertices: u32) -> Result<Model, String> {
-    Err(format!(
-        "{vertices} vertices for {:?}; this build lacks the feature `resample`",
-        model.name()
-    ))
+fn with_vertices(_: Model, vertices: u32) -> Result<Model, ModelError> {
+    let problem = format!("{vertices} requested; this build lacks the feature `resample`");
+    Err(ModelError::new("vertices", problem))
 }
 
 /// Importers read folders, so a sample is written to a temporary one.

@@ -109,10 +109,12 @@ impl Scene {
             .zip(sources)
             .map(|(model, source)| {
                 let raw = Arc::new(model.model);
-                let stored = clips.stored(Arc::clone(&raw));
+                let stored = clips
+                    .stored(Arc::clone(&raw))
+                    .map_err(|error| self.refused(&["clips"], None, error.within(raw.name())))?;
                 Ok(StoredModel {
                     from_file: source.is_file(),
-                    stored: stored.map_err(|error| self.refused(&["clips"], None, error))?,
+                    stored,
                     raw,
                 })
             })

@@ -285,6 +285,11 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
             "error: --vertices for sprout-glb: ",
         ),
         (
+            "verify sprout-glb sprout-md5 --vertices 1",
+            1,
+            "error: --vertices for sprout-glb+sprout-md5: sprout, vertices: 1 requested; ",
+        ),
+        (
             "run city --instances 500 --models 500 --vertices 100000",
             1,
             "error: --models for city: the models up to this one cost ",
