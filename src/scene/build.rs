@@ -134,7 +134,7 @@ impl Scene {
         let settings = &self.settings;
         settings
             .check()
-            .map_err(|refused| self.refused(&[refused.name], None, refused.of_key()))?;
+            .map_err(|refused| self.refused(&refused.causes(), None, refused.of_key()))?;
         self.check_memory(memory)?;
         let resolved = self.resolve(load)?;
         let mut remarks = self.repairs(&resolved.models);

@@ -174,7 +174,11 @@ fn wrong_scenes_name_the_place_and_what_is_accepted() {
         ),
         (
             format!("frozen = 0.5\nlod = [\"mesh\"]\n{}", group("")),
-            "test.toml:1:10: frozen beside lod, update_rate or phase_buckets; expected no more than one of them",
+            "test.toml:1:10: frozen beside lod; expected one of them",
+        ),
+        (
+            format!("motion = true\noutput = \"ring\"\n{}", group("")),
+            "test.toml:1:10: motion beside output = \"ring\"; expected one of them",
         ),
         (
             format!("[camera]\nelevation = 90\n{}", group("")),
@@ -203,6 +207,20 @@ fn wrong_scenes_name_the_place_and_what_is_accepted() {
         );
         assert!(!error.contains('\n'), "{error:?}");
     }
+}
+
+#[test]
+fn of_settings_that_clash_the_argument_is_blamed() {
+    let settings = Settings {
+        phase_buckets: Some(4),
+        ..Settings::default()
+    };
+    let scene = parse("frozen = 0.5\n[[group]]\nmodel = \"walker\"").unwrap();
+    let error = scene.with(settings).build(MEMORY).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "--phase-buckets for test: frozen beside phase_buckets; expected one of them"
+    );
 }
 
 #[test]

@@ -294,34 +294,34 @@ impl Settings {
         if let Some(distance) = self.distance
             && !wording::is_above_zero(distance)
         {
-            let problem = format!("= {distance}; expected a factor of more than 0");
-            return refused("distance", problem);
+            let expected = "a factor of more than 0";
+            return refused("distance", &[distance], expected);
         }
         let [near, far] = self.update_rate.unwrap_or_default();
         if !(near >= 0.0 && near <= far && far.is_finite()) {
             let expected = "metres, 0 or more, the second no less than the first";
-            let problem = format!("= [{near}, {far}]; expected {expected}");
-            return refused("update_rate", problem);
+            return refused("update_rate", &[near, far], expected);
         }
         if self.update_rate.is_some() && self.phase_buckets.is_some() {
-            let problem = "beside phase_buckets; expected one of them";
-            return refused("update_rate", problem);
+            return clash("update_rate", "phase_buckets", None);
         }
         for (name, value) in [("turnover", self.turnover), ("frozen", self.frozen)] {
             let Some(value) = value else { continue };
             if !(0.0..=1.0).contains(&value) {
-                return refused(name, format!("= {value}; expected a share, 0 to 1"));
+                return refused(name, &[value], "a share, 0 to 1");
             }
-            let lod = self.lod.is_some_and(|lod| !lod.is_none());
-            if value > 0.0 && (lod || self.update_rate.is_some() || self.phase_buckets.is_some()) {
-                let others = "lod, update_rate or phase_buckets";
-                let problem = format!("beside {others}; expected no more than one of them");
-                return refused(name, problem);
+            for (other, is_chosen) in [
+                ("lod", self.lod.is_some_and(|lod| !lod.is_none())),
+                ("update_rate", self.update_rate.is_some()),
+                ("phase_buckets", self.phase_buckets.is_some()),
+            ] {
+                if value > 0.0 && is_chosen {
+                    return clash(name, other, None);
+                }
             }
         }
         if self.output == Some(Output::Ring) && self.motion {
-            let problem = "draws what --output ring does not keep; expected one of them";
-            return refused("motion", problem);
+            return clash("motion", "output", Some("ring"));
         }
         Ok(())
     }
@@ -360,24 +360,70 @@ impl Settings {
     }
 }
 
-/// A setting with a value that is refused.
+/// A setting that is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedSetting {
     /// Its name: that of its field.
     pub name: &'static str,
-    /// What is wrong with the value, which follows the name.
-    pub problem: String,
+    /// What is wrong with it.
+    fault: Fault,
+}
+
+/// What is wrong with a setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Fault {
+    /// Its value, in words.
+    Value {
+        words: Vec<String>,
+        expected: String,
+    },
+    /// Another setting that excludes it, by name, with the value that does so if others do not.
+    Clash {
+        other: &'static str,
+        value: Option<&'static str>,
+    },
 }
 
 impl RefusedSetting {
     /// The line about the setting's argument.
     pub fn of_argument(&self) -> String {
-        format!("{} {}", argument(self.name), self.problem)
+        let name = argument(self.name);
+        match &self.fault {
+            Fault::Value { words, expected } => {
+                format!("{name} = {}; expected {expected}", words.join(","))
+            }
+            Fault::Clash { other, value } => {
+                let value = value.map(|value| format!(" {value}")).unwrap_or_default();
+                format!(
+                    "{name} beside {}{value}; expected one of them",
+                    argument(other)
+                )
+            }
+        }
     }
 
     /// The line about the setting's key in a scene file.
     pub(super) fn of_key(&self) -> String {
-        format!("{} {}", self.name, self.problem)
+        let name = self.name;
+        match &self.fault {
+            Fault::Value { words, expected } => match &words[..] {
+                [word] => format!("{name} = {word}; expected {expected}"),
+                words => format!("{name} = [{}]; expected {expected}", words.join(", ")),
+            },
+            Fault::Clash { other, value } => {
+                let value = value.map(|value| format!(" = {value:?}"));
+                let value = value.unwrap_or_default();
+                format!("{name} beside {other}{value}; expected one of them")
+            }
+        }
+    }
+
+    /// The names of the settings that cause it.
+    pub(super) fn causes(&self) -> Vec<&'static str> {
+        match self.fault {
+            Fault::Value { .. } => vec![self.name],
+            Fault::Clash { other, .. } => vec![self.name, other],
+        }
     }
 }
 
@@ -386,9 +432,25 @@ pub fn argument(name: &str) -> String {
     format!("--{}", name.replace('_', "-"))
 }
 
-fn refused(name: &'static str, problem: impl Into<String>) -> Result<(), RefusedSetting> {
-    let problem = problem.into();
-    Err(RefusedSetting { name, problem })
+fn refused(
+    name: &'static str,
+    value: &[impl ToString],
+    expected: impl Into<String>,
+) -> Result<(), RefusedSetting> {
+    let fault = Fault::Value {
+        words: value.iter().map(ToString::to_string).collect(),
+        expected: expected.into(),
+    };
+    Err(RefusedSetting { name, fault })
+}
+
+fn clash(
+    name: &'static str,
+    other: &'static str,
+    value: Option<&'static str>,
+) -> Result<(), RefusedSetting> {
+    let fault = Fault::Clash { other, value };
+    Err(RefusedSetting { name, fault })
 }
 
 fn check_range(
@@ -402,7 +464,7 @@ fn check_range(
         return Ok(());
     }
     let range = most.map_or("or more".into(), |most| format!("to {most}"));
-    refused(name, format!("= {value}; expected {least} {range}"))
+    refused(name, &[value], format!("{least} {range}"))
 }
 
 /// The words of a chosen value: one, or those of a list; none for a switch.

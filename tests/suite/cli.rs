@@ -332,7 +332,12 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         (
             "run --motion --output ring",
             2,
-            "--motion draws what --output ring does not keep",
+            "--motion beside --output ring; expected one of them",
+        ),
+        (
+            "run --frozen 50% --phase-buckets 4",
+            2,
+            "error: --frozen beside --phase-buckets; expected one of them",
         ),
         (
             "run --clock sundial",
@@ -403,7 +408,7 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         (
             "run --update-rate 40,20",
             2,
-            "--update-rate = [40, 20]; expected metres, 0 or more, the second no less",
+            "error: --update-rate = 40,20; expected metres, 0 or more, the second no less",
         ),
         (
             "run --update-rate 20,40 --phase-buckets 4",
