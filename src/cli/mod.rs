@@ -43,6 +43,7 @@ use screen::{ScreenArguments, narrow};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use skinbench::model::shortened;
+use std::env;
 use std::io;
 use std::process::ExitCode;
 
@@ -159,7 +160,9 @@ pub fn report_usage(error: &clap::Error) -> ExitCode {
     ) {
         return report(error.print().map(|()| Exit::Done).map_err(Into::into));
     }
-    let line = usage::text(error, &Cli::command());
+    let words = env::args_os().skip(1);
+    let words: Vec<String> = words.map(|word| word.display().to_string()).collect();
+    let line = usage::text(error, &Cli::command(), &words);
     tell(shortened(line, MOST_CHARACTERS));
     Exit::Usage.into()
 }

@@ -5,14 +5,15 @@ use clap::{Command, Error};
 use skinbench::scene::{BUILT_IN, Scene};
 use std::path::Path;
 
-/// The error of a program in one line.
-pub fn text(error: &Error, program: &Command) -> String {
+/// The error of a program in one line. `words` are its arguments.
+pub fn text(error: &Error, program: &Command, words: &[String]) -> String {
     if error.kind() == ErrorKind::InvalidSubcommand
         && let Some(text) = no_command(error)
     {
         return text;
     }
-    plain_text(error) + &several_values(error, program).unwrap_or_default()
+    let hint = several_values(error, program).or_else(|| option_of_run(error, program, words));
+    plain_text(error) + &hint.unwrap_or_default()
 }
 
 /// clap's own text without the usage, tips after semicolons.
@@ -65,6 +66,20 @@ fn several_values(error: &Error, program: &Command) -> Option<String> {
         .find(|known| known.get_long() == Some(long))?;
     let takes_several = value.contains(',') && axis.get_value_delimiter() == Some(',');
     takes_several.then(|| format!("; `skinbench sweep` takes several: --{long} {value}"))
+}
+
+/// A hint for an option of `run` in the place of a command.
+fn option_of_run(error: &Error, program: &Command, words: &[String]) -> Option<String> {
+    let argument = context(error, ContextKind::InvalidArg)?;
+    let is_first = words.first()?.starts_with(argument);
+    let mut known = program.find_subcommand("run")?.get_arguments();
+    let is_known = known.any(|known| {
+        let short = known.get_short().map(|short| format!("-{short}"));
+        let long = known.get_long().map(|long| format!("--{long}"));
+        [short, long].iter().flatten().any(|name| name == argument)
+    });
+    let run = words.join(" ");
+    (is_first && is_known).then(|| format!("; did you mean `skinbench run {run}`?"))
 }
 
 /// A text that clap noted about an error.

@@ -500,6 +500,16 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
             "`skinbench sweep` takes several: --attributes p,pn",
         ),
         (
+            "-b gpu-full --instances 5",
+            2,
+            "unexpected argument '-b' found; did you mean `skinbench run -b gpu-full --instances 5`?",
+        ),
+        (
+            "--passes=0",
+            2,
+            "unexpected argument '--passes' found; did you mean `skinbench run --passes=0`?",
+        ),
+        (
             "run --thread 2",
             2,
             "unexpected argument '--thread' found; tip: a similar argument exists: '--threads'",
