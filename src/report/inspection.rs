@@ -6,7 +6,7 @@ use crate::crowd::{Crowd, CrowdError, Layer};
 use crate::frame::{Purpose, clips_in_place};
 use crate::model::{Clip, ClipKeys, Handedness, IDENTITY_ROWS, MAX_INFLUENCES, Model};
 use crate::pose::{CrowdPose, Width};
-use crate::wording::counted;
+use crate::wording::{counted, counted_as};
 use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
@@ -403,7 +403,9 @@ impl fmt::Display for Inspection {
         let uvs = if self.uvs { ", uvs" } else { "" };
         writeln!(
             f,
-            "mesh        {vertices} vertices, {triangles} triangles, normals{tangents}{uvs}"
+            "mesh        {}, {}, normals{tangents}{uvs}",
+            counted_as(*vertices as u64, "vertex", "vertices"),
+            counted(*triangles as u64, "triangle")
         )?;
         for (index, primitive) in self.primitives.iter().enumerate() {
             let PrimitiveSummary {
@@ -427,7 +429,9 @@ impl fmt::Display for Inspection {
             };
             writeln!(
                 f,
-                "primitive {index} {vertices} vertices, {triangles} triangles, skin {skin}, {materials}{way}"
+                "primitive {index} {}, {}, skin {skin}, {materials}{way}",
+                counted_as((*vertices).into(), "vertex", "vertices"),
+                counted((*triangles).into(), "triangle")
             )?;
         }
         let mut held = Vec::new();
@@ -446,8 +450,11 @@ impl fmt::Display for Inspection {
         {
             writeln!(
                 f,
-                "targets     {} on {vertices} vertices, {deltas} deltas, {bytes} bytes",
-                list.len()
+                "targets     {} on {}, {}, {}",
+                list.len(),
+                counted_as(*vertices as u64, "vertex", "vertices"),
+                counted(*deltas as u64, "delta"),
+                counted(*bytes as u64, "byte")
             )?;
             for (index, (name, weight)) in list.iter().enumerate() {
                 writeln!(f, "target {index:<4} {name:?}, weight {weight}")?;
@@ -464,13 +471,16 @@ impl fmt::Display for Inspection {
                 compact,
             } = clip;
             let weights = if *weights > 0 {
-                format!(", {weights} weights")
+                format!(", {}", counted(*weights as u64, "weight"))
             } else {
                 String::new()
             };
             writeln!(
                 f,
-                "clip {index:<6} {name:?}, {duration:.4} s, {tracks} tracks, {keys} keys, {whole} bytes{weights}"
+                "clip {index:<6} {name:?}, {duration:.4} s, {}, {}, {}{weights}",
+                counted(*tracks as u64, "track"),
+                counted(*keys as u64, "key"),
+                counted(*whole as u64, "byte")
             )?;
             if let Some(CompactSummary {
                 bytes,
@@ -482,7 +492,9 @@ impl fmt::Display for Inspection {
                 let percent = 100.0 * *bytes as f64 / (*whole).max(1) as f64;
                 write!(
                     f,
-                    "    compact {frames} frames, {bytes} bytes ({percent:.0} %), "
+                    "    compact {}, {} ({percent:.0} %), ",
+                    counted((*frames).into(), "frame"),
+                    counted(*bytes as u64, "byte")
                 )?;
                 writeln!(f, "off by {error:.1e} of the skeleton at {worst_joint:?}")?;
             } else {
@@ -615,6 +627,48 @@ mod tests {
             serde_json::to_string(&inspection)
                 .unwrap()
                 .contains("\"joints\":67")
+        );
+    }
+
+    #[test]
+    fn one_of_a_kind_is_singular() {
+        let mut inspection = Inspection::new(extremes::star_64().unwrap(), Duration::ZERO);
+        inspection.vertices = 1;
+        inspection.triangles = 1;
+        let primitive = &mut inspection.primitives[0];
+        primitive.vertices = 1;
+        primitive.triangles = 1;
+        inspection.targets = Some(TargetSummary {
+            list: Vec::new(),
+            vertices: 1,
+            deltas: 1,
+            bytes: 1,
+        });
+        let clip = &mut inspection.clips[0];
+        clip.tracks = 1;
+        clip.weights = 1;
+        clip.keys = 1;
+        clip.compact = Some(CompactSummary {
+            bytes: 1,
+            frames: 1,
+            error: 0.0,
+            worst_joint: String::new(),
+        });
+        let text = inspection.to_string();
+        for plural in [
+            "vertices",
+            "triangles",
+            "deltas",
+            "tracks",
+            "weights",
+            "keys",
+            "frames",
+        ] {
+            assert!(!text.contains(&format!(" 1 {plural}")), "{text}");
+        }
+        assert!(
+            text.contains("mesh        1 vertex, 1 triangle, "),
+            "{text}"
         );
     }
 }
