@@ -47,6 +47,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         // Asked once: a signal that comes later ends the next scene, which then says so.
         let interrupted = common::is_interrupted();
         if interrupted {
+            text.push('\n');
             text += &common::left_out(&backends, &outcomes, &[]);
         }
         progress.end_scene(|| say_fitted(format_args!("{text}\n"), screen))?;

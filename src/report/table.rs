@@ -322,19 +322,16 @@ const VERIFIED: [Column<Outcome>; 5] = [
 pub fn verified(scene: &BuiltScene, outcomes: &[Outcome], screen: Screen) -> String {
     let table = fitted(&VERIFIED, &outcomes.iter().collect::<Vec<_>>(), screen);
     let instances = counted(scene.crowd.instance_count() as u64, "instance");
-    let mut text = format!(
-        "{}: {instances}\n\n{}\n{}{}",
-        scene.name,
-        table.text,
-        problems(outcomes),
-        left_out(&table.left_out)
-    );
+    let mut notes = problems(outcomes) + &left_out(&table.left_out);
     for outcome in outcomes {
         if let Some(visible) = outcome.visible() {
-            text += &format!("{}: {}\n", outcome.name, in_view(scene, visible));
+            notes += &format!("{}: {}\n", outcome.name, in_view(scene, visible));
         }
     }
-    text
+    if !notes.is_empty() {
+        notes.insert(0, '\n');
+    }
+    format!("{}: {instances}\n\n{}{notes}", scene.name, table.text)
 }
 
 /// The levels of a scene's instances and their error, in one line; empty without levels.

@@ -153,8 +153,6 @@ pub struct Ended {
     pub backend: &'static str,
     /// Status.
     pub status: Status,
-    /// Reason why it is not [`Status::Ok`], where it is known.
-    pub problem: Option<String>,
 }
 
 impl From<&Outcome> for Ended {
@@ -162,7 +160,6 @@ impl From<&Outcome> for Ended {
         Self {
             backend: outcome.name,
             status: outcome.status,
-            problem: outcome.problem.clone(),
         }
     }
 }

@@ -482,7 +482,6 @@ impl Drive<'_> {
                 self.ending.ended.push(Ended {
                     backend: entry.name,
                     status: result.status,
-                    problem: None,
                 });
             }
         }
