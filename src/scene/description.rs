@@ -72,6 +72,15 @@ impl GroupDescription {
         self.models.len() > 1 || self.models.iter().any(ModelSource::is_person)
     }
 
+    /// The smallest number of instances: one of each model that was named. People are drawn from any number.
+    pub fn least_count(&self) -> u64 {
+        if self.models.iter().all(ModelSource::is_person) {
+            1
+        } else {
+            self.models.len() as u64
+        }
+    }
+
     /// The models that instances have: as many as there are instances, at most.
     pub fn used_models(&self) -> &[ModelSource] {
         &self.models[..self.models.len().min(self.count as usize)]
@@ -134,7 +143,8 @@ impl Scene {
                 let end = (before * u128::from(instances) + total / 2) / total;
                 let end =
                     end.min(u128::from(instances).saturating_sub((groups - 1 - index) as u128));
-                group.count = end.saturating_sub(given).max(1) as u64;
+                let count = end.saturating_sub(given) as u64;
+                group.count = count.max(group.least_count());
                 given += u128::from(group.count);
             }
         }

@@ -129,7 +129,8 @@ impl Scene {
         !is_scene && (is_built_in_model(name) || is_model_file(name))
     }
 
-    /// 100 instances of models, by name or file, in a random order; each plays its model's clips in turn.
+    /// 100 instances of models, by name or file, in a random order, or one of each if these are more; each plays its
+    /// model's clips in turn.
     ///
     /// # Errors
     /// As [`Scene::load`].
@@ -153,7 +154,9 @@ impl Scene {
         }
         let mut scene = scenes.swap_remove(0);
         scene.name = names_of_scenes.join("+");
-        scene.groups[0].models = models;
+        let group = &mut scene.groups[0];
+        group.models = models;
+        group.count = group.count.max(group.least_count());
         Ok(scene)
     }
 }

@@ -210,6 +210,20 @@ fn wrong_scenes_name_the_place_and_what_is_accepted() {
 }
 
 #[test]
+fn each_of_several_models_has_an_instance() {
+    let many = Scene::of_models(&["sprout-glb"; 120]).unwrap();
+    assert_eq!(many.instances(), 120);
+    let few = Settings {
+        instances: Some(2),
+        ..Settings::default()
+    };
+    let several = Scene::of_models(&["walker", "face", "sprout-glb"]).unwrap();
+    assert_eq!(several.with(few.clone()).instances(), 3);
+    // People are drawn from any number.
+    assert_eq!(Scene::load("people").unwrap().with(few).instances(), 2);
+}
+
+#[test]
 fn of_settings_that_clash_the_argument_is_blamed() {
     let settings = Settings {
         phase_buckets: Some(4),

@@ -998,6 +998,16 @@ fn several_models_are_one_crowd_and_levels_have_an_error() {
     );
     let equal = measured(&folder, "equal");
     assert!(equal.iter().all(|row| row.scene == "sprout-glb+sprout-glb"));
+    // Each model has an instance.
+    let few = succeed(
+        &folder,
+        "verify sprout-glb walker sprout-md5 --instances 2 -b cpu-rayon",
+    )
+    .text;
+    assert!(
+        few.starts_with("sprout-glb+walker+sprout-md5: 3 instances\n"),
+        "{few}"
+    );
     // Two scenes stay two crowds.
     succeed(
         &folder,
