@@ -6,7 +6,7 @@ use crate::crowd::{Crowd, CrowdError, Layer};
 use crate::frame::{Purpose, clips_in_place};
 use crate::model::{Clip, ClipKeys, Handedness, IDENTITY_ROWS, MAX_INFLUENCES, Model};
 use crate::pose::{CrowdPose, Width};
-use crate::wording::{counted, counted_as};
+use crate::wording::{counted, counted_as, grouped};
 use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
@@ -437,7 +437,7 @@ impl fmt::Display for Inspection {
         let mut held = Vec::new();
         for (index, count) in self.influences.iter().enumerate() {
             if *count > 0 {
-                held.push(format!("{}: {count}", index + 1));
+                held.push(format!("{}: {}", index + 1, grouped(*count as u64)));
             }
         }
         writeln!(f, "influences  {}", held.join(", "))?;
@@ -539,6 +539,8 @@ impl fmt::Display for Inspection {
             clips,
             mesh,
         } = self.bytes;
+        let [skeleton, skins, clips, mesh] =
+            [skeleton, skins, clips, mesh].map(|bytes| grouped(bytes as u64));
         writeln!(
             f,
             "bytes       skeleton {skeleton}, skins {skins}, clips {clips}, mesh {mesh}"
@@ -551,10 +553,11 @@ impl fmt::Display for Inspection {
         if stored > 0 {
             write!(
                 f,
-                "playing     {instances} instances read {stored} bytes of clips"
+                "playing     {instances} instances read {} of clips",
+                counted(stored, "byte")
             )?;
             if let Some(compact) = compact {
-                write!(f, ", {compact} if compact")?;
+                write!(f, ", {} if compact", grouped(compact))?;
             }
             writeln!(f)?;
         }
