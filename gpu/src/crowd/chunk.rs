@@ -300,7 +300,8 @@ mod tests {
         }
         let chunks = chunks(&crowd, 1 << 30, 1 << 20).unwrap();
         let all = families(&crowd, &chunks, &posed, 1 << 30);
-        assert_eq!(all, [0..9]);
+        let whole = 0..9;
+        assert_eq!(all, [whole]);
         // 28 layers of 64 bytes for each group; three groups fit.
         let limit = 3 * 28 * 64 + 1_000;
         let some = families(&crowd, &chunks, &posed, limit);
