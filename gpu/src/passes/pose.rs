@@ -1,4 +1,7 @@
 //! Poses instances on the device: clips, hierarchy and layers are uploaded once, and a frame sends only its tick.
+//!
+//! A [`Chunk`] is posed as a *batch*: the numbers that kernels read of it. The chunks of a *family* share the buffers of
+//! their instances, and those of a *set* share dispatches: all those of a family, or one where the device counts instances.
 
 use crate::crowd::table::{CrowdTable, Dispatch, Family, all_slots};
 use crate::device::{Buffer, Named, Resource};
