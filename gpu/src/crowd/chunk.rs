@@ -2,7 +2,6 @@
 //! spans of chunks that share bindings.
 
 use crate::device::fits;
-use crate::forms::clips::ClipStore;
 use crate::forms::posed_models::PosedGroup;
 use crate::shader::layout::{self, INLINE};
 use skinbench_frame::Result;
@@ -170,7 +169,9 @@ pub(crate) fn families(
         let group = &crowd.groups()[chunk.group];
         let each = palette_bytes(group).max(pose_bytes(crowd, group));
         let more_poses = chunk.instances.len() as u64 * each;
-        let more_clips = posed[chunk.group].clips().map_or(0, ClipStore::largest);
+        let more_clips = posed[chunk.group]
+            .clips()
+            .map_or(0, |clips| clips.lists.largest());
         let fits = poses + more_poses <= limit && clips + more_clips <= limit;
         match families.last_mut() {
             Some(last) if fits && last.len() < layout::MOST_BATCHES => {
@@ -200,6 +201,7 @@ fn one_fits(group: &Group, bytes: u64, limit: u64) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::forms::clips::ClipStore;
     use glam::Vec3;
     use skinbench_formats::walker::walker;
     use skinbench_kernels::crowd::{Layer, REST};
@@ -313,7 +315,7 @@ mod tests {
             assert!(changes <= limit && family.len() > 1, "{family:?}");
         }
         // The clips of one model are as many bytes as fit.
-        let clips = posed[0].clips().unwrap().largest();
+        let clips = posed[0].clips().unwrap().lists.largest();
         assert!(families(&crowd, &chunks, &posed, clips).len() >= 8);
     }
 }

@@ -57,59 +57,33 @@ impl Needs {
     }
 }
 
-/// All clips of a model; or those of several models, of which then only the lists count.
+/// Lists of the clips of models, in the kernels' layout. Indices count from the beginning of each list.
 #[derive(Debug, Default)]
-pub struct ClipStore {
+pub struct ClipLists {
     /// One item per clip.
     pub clips: Vec<layout::Clip>,
     /// `[clip][joint][channel]`.
     pub tracks: Vec<layout::Track>,
-    /// Three channels of the identity, then the channels of all joints at rest, then values of raw tracks: quaternions,
-    /// or vectors followed by a zero.
+    /// Of each model three channels of the identity, then the channels of all joints at rest, then values of raw tracks:
+    /// quaternions, or vectors followed by a zero.
     pub quads: Vec<[f32; 4]>,
     /// Times, angles and compact keys.
     pub words: Vec<u32>,
+}
+
+/// All clips of a model.
+#[derive(Debug, Default)]
+pub struct ClipStore {
+    /// The clips.
+    pub lists: ClipLists,
     /// Number of channels of all joints that are not still.
     pub moving: u64,
     /// Features that the clips need of the kernels. Inertial fades and update rates, which crowds add, are off.
     pub needs: Needs,
 }
 
-impl ClipStore {
-    /// Converts the clips of a model, followed by the rest pose. `plain` means that sampled poses reach the hierarchy
-    /// without blending.
-    pub fn new(model: &Model, plain: bool) -> Self {
-        let rest = model.skeleton().rest();
-        let mut store = Self::default();
-        for pose in std::iter::once(&Transform::IDENTITY).chain(rest) {
-            store.quads.push(pose.rotation.to_array());
-            for vector in [pose.translation, pose.scale] {
-                store.quads.push(vector.extend(0.0).to_array());
-            }
-        }
-        for clip in model.clips() {
-            store.push(clip, rest.len());
-        }
-        let first = store.tracks.len() as u32;
-        store.clips.push(Self::constants(first));
-        store
-            .tracks
-            .extend((3..).take(3 * rest.len()).map(Self::constant));
-        if plain {
-            store.still(3 * rest.len());
-        }
-        store.needs.matrices = !model.skeleton().matrices().is_empty();
-        store.summarise();
-        store
-    }
-
-    /// Local poses at rest, `[joint][channel]`.
-    pub fn rest(&self) -> &[[f32; 4]] {
-        let channels = self.tracks.len() / self.clips.len();
-        &self.quads[3..][..channels]
-    }
-
-    /// Bytes of its largest list.
+impl ClipLists {
+    /// Bytes of the largest list.
     pub fn largest(&self) -> u64 {
         let bytes = [
             size_of_val(&self.clips[..]),
@@ -120,7 +94,7 @@ impl ClipStore {
         bytes.into_iter().max().unwrap_or(0) as u64
     }
 
-    /// Appends the clips of another model, whose indices then count from the beginning of this store.
+    /// Appends the lists of another model.
     pub fn append(&mut self, other: &Self) {
         let tracks = self.tracks.len() as u32;
         let quads = self.quads.len() as u32;
@@ -140,13 +114,49 @@ impl ClipStore {
                 value += quads;
             }
             self.tracks.push(layout::Track {
-                place: track.form() | value << 4,
                 angle: words + track.angle,
                 timeline: moved(track.timeline, words),
+                ..track.with_value(value)
             });
         }
         self.quads.extend_from_slice(&other.quads);
         self.words.extend_from_slice(&other.words);
+    }
+}
+
+impl ClipStore {
+    /// Converts the clips of a model, followed by the rest pose. `plain` means that sampled poses reach the hierarchy
+    /// without blending.
+    pub fn new(model: &Model, plain: bool) -> Self {
+        let rest = model.skeleton().rest();
+        let mut store = Self::default();
+        for pose in std::iter::once(&Transform::IDENTITY).chain(rest) {
+            store.lists.quads.push(pose.rotation.to_array());
+            for vector in [pose.translation, pose.scale] {
+                store.lists.quads.push(vector.extend(0.0).to_array());
+            }
+        }
+        for clip in model.clips() {
+            store.push(clip, rest.len());
+        }
+        let first = store.lists.tracks.len() as u32;
+        store.lists.clips.push(Self::constants(first));
+        store
+            .lists
+            .tracks
+            .extend((3..).take(3 * rest.len()).map(Self::constant));
+        if plain {
+            store.still(3 * rest.len());
+        }
+        store.needs.matrices = !model.skeleton().matrices().is_empty();
+        store.summarise();
+        store
+    }
+
+    /// Local poses at rest, `[joint][channel]`.
+    pub fn rest(&self) -> &[[f32; 4]] {
+        let channels = self.lists.tracks.len() / self.lists.clips.len();
+        &self.lists.quads[3..][..channels]
     }
 
     /// A clip without keys.
@@ -172,10 +182,10 @@ impl ClipStore {
             let Some(first) = self.constant_bits(channel) else {
                 continue;
             };
-            let mut in_clips = (channel..self.tracks.len()).step_by(channels);
+            let mut in_clips = (channel..self.lists.tracks.len()).step_by(channels);
             if in_clips.all(|track| self.constant_bits(track) == Some(first)) {
-                for track in (channel..self.tracks.len()).step_by(channels) {
-                    self.tracks[track] = layout::Track::new(Form::Still, 0, 0, NONE);
+                for track in (channel..self.lists.tracks.len()).step_by(channels) {
+                    self.lists.tracks[track] = layout::Track::new(Form::Still, 0, 0, NONE);
                 }
             }
         }
@@ -183,48 +193,49 @@ impl ClipStore {
 
     /// The bits of a track's value; `None` if it has several.
     fn constant_bits(&self, track: usize) -> Option<[u32; 4]> {
-        let track = &self.tracks[track];
+        let track = &self.lists.tracks[track];
         let is_constant = track.form() == Form::Constant as u32;
-        is_constant.then(|| self.quads[track.value()].map(f32::to_bits))
+        is_constant.then(|| self.lists.quads[track.value()].map(f32::to_bits))
     }
 
     fn summarise(&mut self) {
-        for (channel, track) in [0, 1, 2].into_iter().cycle().zip(&self.tracks) {
+        for (channel, track) in [0, 1, 2].into_iter().cycle().zip(&self.lists.tracks) {
             self.needs.forms[channel] |= 1 << track.form();
             self.needs.own_times |= track.timeline != NONE;
         }
         let still = Form::Still as u32;
-        let first_clip = &self.tracks[..self.rest().len()];
+        let first_clip = &self.lists.tracks[..self.rest().len()];
         self.moving = first_clip.iter().filter(|t| t.form() != still).count() as u64;
         let one = [1.0, 1.0, 1.0, 0.0];
         let mut scaled = self.rest().iter().skip(2).step_by(3).any(|s| *s != one);
-        for track in self.tracks.iter().skip(2).step_by(3) {
-            let is_one = track.form() == Form::Constant as u32 && self.quads[track.value()] == one;
+        for track in self.lists.tracks.iter().skip(2).step_by(3) {
+            let is_one =
+                track.form() == Form::Constant as u32 && self.lists.quads[track.value()] == one;
             scaled |= track.form() != still && !is_one;
         }
         self.needs.rigid = !scaled && !self.needs.matrices;
     }
 
     fn push(&mut self, clip: &Clip, joints: usize) {
-        let first = self.tracks.len();
+        let first = self.lists.tracks.len();
         for channel in 0..3 * joints as u32 {
             let absent = if clip.is_additive() {
                 channel % 3
             } else {
                 3 + channel
             };
-            self.tracks.push(Self::constant(absent));
+            self.lists.tracks.push(Self::constant(absent));
         }
         let mut own = Self::constants(first as u32);
         match clip.keys() {
             ClipKeys::Raw(raw) => self.push_raw(raw, clip.rotation_blend(), &mut own),
             ClipKeys::Compact(compact) => self.push_compact(compact, &mut own),
         }
-        self.clips.push(own);
+        self.lists.clips.push(own);
     }
 
     fn set(&mut self, first: u32, joint: u16, channel: Channel, track: layout::Track) {
-        self.tracks[first as usize + 3 * usize::from(joint) + channel as usize] = track;
+        self.lists.tracks[first as usize + 3 * usize::from(joint) + channel as usize] = track;
     }
 
     fn push_raw(&mut self, raw: &RawKeys, blend: RotationBlend, own: &mut layout::Clip) {
@@ -232,21 +243,23 @@ impl ClipStore {
             .timelines()
             .iter()
             .map(|times| {
-                let at = self.words.len() as u32;
-                self.words.push(times.len() as u32);
-                self.words.extend(times.iter().map(|t| t.to_bits()));
+                let at = self.lists.words.len() as u32;
+                self.lists.words.push(times.len() as u32);
+                self.lists.words.extend(times.iter().map(|t| t.to_bits()));
                 at
             })
             .collect();
-        let angles = self.words.len() as u32;
-        self.words.extend(raw.angles().iter().map(|a| a.to_bits()));
+        let angles = self.lists.words.len() as u32;
+        self.lists
+            .words
+            .extend(raw.angles().iter().map(|a| a.to_bits()));
         own.timeline = timelines.first().copied().unwrap_or(NONE);
         for track in raw.tracks() {
             let keys = raw.times_of(track).len();
             let form = form(blend, track, keys);
             let width = track.channel.width();
             let values = raw.values_of(track);
-            let mut value = self.quads.len() as u32;
+            let mut value = self.lists.quads.len() as u32;
             if form == Form::Constant {
                 value += track.interpolation.value_of_key() as u32;
             }
@@ -254,9 +267,9 @@ impl ClipStore {
                 .chunks_exact(width)
                 .map(|v| std::array::from_fn(|c| v.get(c).copied().unwrap_or(0.0)));
             if form == Form::Constant && track.channel == Channel::Rotation {
-                self.quads.extend(quads.map(unit));
+                self.lists.quads.extend(quads.map(unit));
             } else {
-                self.quads.extend(quads);
+                self.lists.quads.extend(quads);
             }
             // Comparison alone decides which key holds, so step keys are searched when they are sampled.
             let shared = form != Form::Step && timelines[track.timeline as usize] == own.timeline;
@@ -282,9 +295,9 @@ impl ClipStore {
         own.row = (frames.row / size_of::<u32>()) as u32;
         own.start = compact.start;
         own.interval = compact.interval;
-        own.numbers = self.words.len() as u32;
+        own.numbers = self.lists.words.len() as u32;
         let numbers = &frames.numbers[..compact.frames as usize * frames.row];
-        self.words.extend(
+        self.lists.words.extend(
             numbers
                 .as_chunks()
                 .0
@@ -292,12 +305,14 @@ impl ClipStore {
                 .map(|bytes| u32::from_le_bytes(*bytes)),
         );
         for still in &compact.still {
-            let value = self.quads.len() as u32;
-            self.quads.push(if still.channel == Channel::Rotation {
-                unit(still.value)
-            } else {
-                still.value
-            });
+            let value = self.lists.quads.len() as u32;
+            self.lists
+                .quads
+                .push(if still.channel == Channel::Rotation {
+                    unit(still.value)
+                } else {
+                    still.value
+                });
             self.set(
                 own.tracks,
                 still.joint,
@@ -307,12 +322,14 @@ impl ClipStore {
         }
         let mut place = 0;
         for track in &frames.tracks {
-            let angle = self.words.len() as u32;
+            let angle = self.lists.words.len() as u32;
             let decoder = track.decoder();
-            self.words
+            self.lists
+                .words
                 .extend(decoder.low.iter().chain(&decoder.step).map(|v| v.to_bits()));
             let [x, y, z] = track.bits.map(u32::from);
-            self.words
+            self.lists
+                .words
                 .push(u32::from(track.dropped) | x << 4 | y << 9 | z << 14);
             let packed = layout::Track::new(Form::Packed, place, angle, NONE);
             self.set(own.tracks, track.joint, track.channel, packed);

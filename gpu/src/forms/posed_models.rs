@@ -2,7 +2,7 @@
 
 use crate::Gpu;
 use crate::device::{Named, fits};
-use crate::forms::clips::ClipStore;
+use crate::forms::clips::{ClipLists, ClipStore};
 use crate::shader::layout::{self, NONE};
 use skinbench_frame::{Purpose, Result};
 use skinbench_kernels::crowd::{Crowd, Group};
@@ -53,7 +53,7 @@ pub(crate) struct PosedModel {
 /// Lists that the kernels read, model after model.
 #[derive(Default)]
 struct Lists {
-    clips: ClipStore,
+    clips: ClipLists,
     joints: Vec<layout::Joint>,
     masks: Vec<f32>,
     levels: Vec<u32>,
@@ -111,7 +111,7 @@ impl Lists {
             first_bind: self.entry_joints.len() as u32,
             ..Default::default()
         };
-        self.clips.append(clips);
+        self.clips.append(&clips.lists);
         self.push_joints(model.skeleton());
         self.push_levels(model.skeleton());
         self.masks.extend_from_slice(group.masks());

@@ -368,6 +368,14 @@ impl Track {
         }
     }
 
+    /// The track with another first value.
+    pub fn with_value(self, value: u32) -> Self {
+        Self {
+            place: self.form() | value << 4,
+            ..self
+        }
+    }
+
     /// Its form.
     pub fn form(self) -> u32 {
         self.place & 0xf
