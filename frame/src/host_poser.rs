@@ -89,21 +89,8 @@ impl HostPoser {
         }
     }
 
-    /// Computes the palettes of a tick, and hands them on block after block. Only for [`PaletteLayout::Fused`] and without
-    /// gameplay.
-    pub fn pose_to(
-        &mut self,
-        crowd: &Crowd,
-        tick: u32,
-        threads: &Threads,
-        timer: &mut StageTimer,
-        out: PaletteOut,
-    ) {
-        pose_to(&mut self.crowd_pose, crowd, tick, threads, timer, out);
-    }
-
     /// Computes the palettes of a tick, then bounds and sockets, each as a stage of its own. Palettes that are
-    /// [`PaletteLayout::Fused`] are computed by [`HostPoser::pose_to`] or [`HostPoser::crowd_pose`] instead.
+    /// [`PaletteLayout::Fused`] are computed by [`HostPoser::crowd_pose`] instead, which hands on block after block.
     pub fn pose(&mut self, crowd: &Crowd, tick: u32, threads: &Threads, timer: &mut StageTimer) {
         let out = match self.layout {
             PaletteLayout::Rows => PaletteOut::Rows(&mut self.rows),
@@ -112,7 +99,7 @@ impl HostPoser {
             }
             PaletteLayout::Mixed => PaletteOut::Mixed(bytemuck::cast_slice_mut(&mut self.rows)),
         };
-        pose_to(&mut self.crowd_pose, crowd, tick, threads, timer, out);
+        timer.pose(&mut self.crowd_pose, crowd, tick, threads, out);
         let Some((gameplay, mut data)) = self.gameplay.take() else {
             return;
         };
@@ -156,18 +143,4 @@ impl HostPoser {
             self.crowd_pose.read(crowd, what, instances, out);
         }
     }
-}
-
-/// Computes the palettes of a tick, each step as a stage of its own.
-fn pose_to(
-    pose: &mut CrowdPose,
-    crowd: &Crowd,
-    tick: u32,
-    threads: &Threads,
-    timer: &mut StageTimer,
-    out: PaletteOut,
-) {
-    timer.update(pose, crowd, tick, false);
-    let stages = pose.stages().iter().map(|&stage| stage.into());
-    timer.shared_out(stages, |clock| pose.pose(crowd, tick, threads, clock, out));
 }

@@ -4,7 +4,8 @@ use super::counts::{CountSource, Counts, combined};
 use crate::wording;
 use serde::{Deserialize, Serialize};
 use skinbench_kernels::crowd::Crowd;
-use skinbench_kernels::pose::{CrowdPose, PoseClock, PoseStage};
+use skinbench_kernels::pose::{CrowdPose, PaletteOut, PoseClock, PoseStage};
+use skinbench_kernels::threads::Threads;
 use std::ops::Add;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -306,6 +307,20 @@ impl StageTimer {
             Some(_) => self.wall(Stage::Update, || pose.update(crowd, tick, anew)),
             None => pose.update(crowd, tick, anew),
         }
+    }
+
+    /// Computes the palettes of a tick, each step as a stage of its own.
+    pub fn pose(
+        &mut self,
+        pose: &mut CrowdPose,
+        crowd: &Crowd,
+        tick: u32,
+        threads: &Threads,
+        out: PaletteOut,
+    ) {
+        self.update(pose, crowd, tick, false);
+        let stages = pose.stages().iter().map(|&stage| stage.into());
+        self.shared_out(stages, |clock| pose.pose(crowd, tick, threads, clock, out));
     }
 
     /// Runs `work`, whose threads go through several stages at a pace of their own, and divides its wall time among the

@@ -341,6 +341,17 @@ mod tests {
         })
     }
 
+    /// A crowd of two models, one instance each.
+    fn two_walkers() -> Crowd {
+        let mut crowd = Crowd::with_format(VertexFormat::default());
+        for vertices in [500, 600] {
+            let model = Arc::new(walker(vertices).unwrap());
+            let at_rest = [(IDENTITY_ROWS, Layer::held(REST, 0.0))];
+            crowd.push_group(model, at_rest).unwrap();
+        }
+        crowd
+    }
+
     /// Why a mesh of the walker is refused.
     fn refusal(
         (gpu, device): &(Rc<Gpu>, wgpu::Device),
@@ -464,12 +475,7 @@ mod tests {
         let Some((gpu, device)) = adopted(|_| {}) else {
             return;
         };
-        let mut crowd = Crowd::with_format(VertexFormat::default());
-        for vertices in [500, 600] {
-            let model = Arc::new(walker(vertices).unwrap());
-            let at_rest = [(IDENTITY_ROWS, Layer::held(REST, 0.0))];
-            crowd.push_group(model, at_rest).unwrap();
-        }
+        let crowd = two_walkers();
         let mut adopted = AdoptedCrowd::new(&gpu, &crowd, &[&INSTANCES]).unwrap();
         let bytes = adopted.output_bytes().to_vec();
         let storage = wgpu::BufferUsages::STORAGE;
@@ -538,12 +544,7 @@ mod tests {
         let Some((gpu, _)) = adopted(small) else {
             return;
         };
-        let mut crowd = Crowd::with_format(VertexFormat::default());
-        for vertices in [500, 600] {
-            let model = Arc::new(walker(vertices).unwrap());
-            let at_rest = [(IDENTITY_ROWS, Layer::held(REST, 0.0))];
-            crowd.push_group(model, at_rest).unwrap();
-        }
+        let crowd = two_walkers();
         let error = AdoptedCrowd::new(&gpu, &crowd, &[&INSTANCES])
             .err()
             .unwrap();

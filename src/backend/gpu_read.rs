@@ -92,13 +92,12 @@ impl PreparedGpu {
                 self.read_local(crowd, index, batch, places.range, out)?;
                 continue;
             }
-            let first = match what {
+            let mut first = u64::from(match what {
                 PoseData::Palette => batch.numbers.first_entry,
                 _ => batch.numbers.first_joint,
-            };
+            });
             // Those of finer levels come first in a buffer that levels share.
             let levels = &pose.batches[index - places.finer.len()..index];
-            let mut first = u64::from(first);
             for (level, &count) in levels.iter().flatten().zip(&places.finer) {
                 first += count as u64 * parts(&level.numbers, what);
             }

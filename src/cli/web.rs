@@ -83,8 +83,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
 }
 
-/// The backends of a page that match the patterns, each of which must match one. The plain `gpu-compute` chooses one of its variants by a trial,
-/// which a recording cannot, and variants that cull, with levels or without, skin other instances at every tick.
+/// The backends of a page that match the patterns, each of which must match one. A page has no plain `gpu-compute`, which
+/// chooses one of its variants by a trial that a recording cannot make, and no variants that cull: these skin other
+/// instances at every tick.
 fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static BackendEntry>> {
     if globs.is_empty() {
         return Ok(DEFAULT.into_iter().filter_map(find).collect());

@@ -5,7 +5,7 @@ use crate::Gpu;
 use crate::crowd::chunk::{Chunk, families, slots, spans};
 use crate::device::{Buffer, Command, Named, Resource};
 use crate::forms::packing::Grid;
-use crate::forms::posed_models::{PosedGroup, depths};
+use crate::forms::posed_models::{PosedGroup, depths, level_count};
 use crate::shader::layout::{self, NONE};
 use bytemuck::Zeroable;
 use skinbench_frame::{Purpose, Result};
@@ -30,7 +30,7 @@ pub struct CrowdTable {
     pub levels: usize,
     /// What kernels bind of each span, by the names of their variables: first its uniforms, then what passes add.
     pub bindings: Vec<Vec<Named>>,
-    /// What the device poses; empty if it poses nothing.
+    /// The instances that the device poses, family by family; empty if it poses none.
     pub families: Vec<Family>,
     /// The numbers of each chunk for posing, as if all instances were in view.
     pub batches: Vec<layout::Batch>,
@@ -474,10 +474,7 @@ fn batch(crowd: &Crowd, chunk: &Chunk, posed: &PosedGroup) -> layout::Batch {
         entries: model.palette_joints().len() as u32,
         slots,
         clips: model.clips().len() as u32 + 1,
-        levels: depths(model.skeleton())
-            .iter()
-            .max()
-            .map_or(0, |deepest| deepest + 1),
+        levels: level_count(&depths(model.skeleton())),
         ..Default::default()
     }
 }

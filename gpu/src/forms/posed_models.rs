@@ -1,4 +1,4 @@
-//! What the device poses models by: clips, hierarchies, masks and bindings of all models that are posed together.
+//! Clips, hierarchies, masks and bindings of all models that the device poses together.
 
 use crate::Gpu;
 use crate::device::{Named, fits};
@@ -9,7 +9,7 @@ use skinbench_kernels::crowd::{Crowd, Group};
 use skinbench_kernels::model::{NO_PARENT, Rows, Skeleton};
 use std::ops::Range;
 
-/// What the device poses a group by.
+/// The source of a group's poses on the device.
 pub(crate) enum PosedGroup {
     /// Baked frames.
     Baked {
@@ -157,7 +157,7 @@ impl Lists {
     /// then the joints, roots first.
     fn push_levels(&mut self, skeleton: &Skeleton) {
         let depths = depths(skeleton);
-        let levels = depths.iter().max().map_or(0, |deepest| deepest + 1);
+        let levels = level_count(&depths);
         let mut order: Vec<u32> = (0..skeleton.len() as u32).collect();
         order.sort_by_key(|&joint| depths[joint as usize]);
         let first = self.levels.len() as u32 + levels + 1;
@@ -194,4 +194,9 @@ pub(crate) fn depths(skeleton: &Skeleton) -> Vec<u32> {
         }
     }
     depths
+}
+
+/// The number of levels of a hierarchy whose joints have these depths.
+pub(crate) fn level_count(depths: &[u32]) -> u32 {
+    depths.iter().max().map_or(0, |deepest| deepest + 1)
 }

@@ -238,7 +238,7 @@ fn baked(gpu: &Gpu, crowd: &Crowd, strategy: Strategy, job: &Job) -> Result<Opti
     BakedGroups::new(gpu, crowd, BakeFormat::Vertices, |group| group.baked).map(Some)
 }
 
-/// What the device poses the groups of a crowd by, some of which may be baked.
+/// The source of each group's poses on the device.
 fn posed_groups(crowd: &Crowd, baked: Option<&BakedGroups>) -> Vec<PosedGroup> {
     let plain = !blends(crowd);
     let mut posed = Vec::with_capacity(crowd.groups().len());

@@ -12,7 +12,7 @@ use crate::kernel::{Kernel, once_per_key};
 use crate::passes::pose_kernels::{KERNELS, ONE_BATCH, PoseKernel, SEVERAL_BATCHES};
 use crate::passes::trial::fastest;
 use crate::passes::{Call, Frame, Interface, Pass};
-use crate::shader::layout;
+use crate::shader::{Role, layout};
 use crate::{Chunk, Gpu};
 use bytemuck::Zeroable;
 use skinbench_frame::{Purpose, Result, Stage};
@@ -92,7 +92,7 @@ struct PlacedChunk<'a> {
     model: &'a PosedModel,
 }
 
-/// What the chunks of a set take of the buffers that they share.
+/// The chunks of a set, and the sizes of the buffers that they share.
 struct PlacedChunks<'a> {
     chunks: Vec<PlacedChunk<'a>>,
     /// Instances and slots of all chunks of the set, baked ones included: players count them, too.
@@ -137,17 +137,8 @@ impl Pose {
                 }
             }
         }
-        let kinds = planned.iter().map(|set| (set.needs, set.is_shared()));
-        let kernels = once_per_key(kinds, |&(needs, is_shared)| {
-            needs.kernels(
-                gpu,
-                if is_shared {
-                    SEVERAL_BATCHES
-                } else {
-                    ONE_BATCH
-                },
-            )
-        });
+        let kinds = planned.iter().map(|set| (set.needs, set.shaders()));
+        let kernels = once_per_key(kinds, |&(needs, batch)| needs.kernels(gpu, batch));
         let groups = planned.iter().map(|set| {
             let last = &table.chunks[set.chunks.end - 1];
             table.chunks[set.chunks.start].group..last.group + 1
@@ -260,6 +251,15 @@ impl Planned {
     /// Returns whether several chunks share buffers, so that a table says where each begins.
     fn is_shared(&self) -> bool {
         self.chunks.len() > 1
+    }
+
+    /// The shaders that read its numbers.
+    fn shaders(&self) -> Role {
+        if self.is_shared() {
+            SEVERAL_BATCHES
+        } else {
+            ONE_BATCH
+        }
     }
 }
 
@@ -411,7 +411,7 @@ fn model_bytes(rigid: bool) -> u64 {
     if rigid { RIGID_BYTES } else { MODEL_BYTES }
 }
 
-/// What the kernels need for a family; nothing if its groups are baked.
+/// The features that a family needs of the kernels; `None` if all of its groups are baked.
 fn needs_of(crowd: &Crowd, family: &[Chunk], posed: &[PosedGroup]) -> Option<Needs> {
     let mut all: Option<Needs> = None;
     for chunk in family {

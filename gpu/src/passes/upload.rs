@@ -170,7 +170,8 @@ impl Pass for Upload {
                     first: &first,
                     convert: &|block, palettes, out| convert(form, block, palettes, out),
                 };
-                host.pose_to(crowd, tick, &self.threads, frame.timer, out);
+                let pose = &mut host.crowd_pose;
+                frame.timer.pose(pose, crowd, tick, &self.threads, out);
             }
             Some(form) => {
                 host.pose(crowd, tick, &self.threads, frame.timer);
