@@ -196,6 +196,11 @@ pub enum Memory {
         /// Threads that run the stage.
         threads: usize,
     },
+    /// Reads of main memory, and writes to staging memory that the device reads.
+    Staging {
+        /// Threads that run the stage.
+        threads: usize,
+    },
     /// The device's memory.
     Device,
     /// Transfers from staging memory to the device's.

@@ -19,7 +19,7 @@ pub enum PaletteLayout {
     Lanes,
     /// As [`PaletteLayout::Lanes`], but `[instance][entry][12]` for blocks that [are sparse](skinbench_kernels::pose::is_sparse).
     Mixed,
-    /// That of one block at a time, which is skinned or converted while its palette is in the cache.
+    /// That of one block at a time, which is skinned or handed on while its palette is in the cache.
     Fused,
 }
 

@@ -29,28 +29,19 @@ pub(super) fn posed(
     let threads = rayon::current_num_threads();
     let mut stages = posed_on_host(crowd, threads);
     let palettes = uploaded_bytes(crowd, palette);
-    // They are written in the form in which they are uploaded.
+    // They are written to staging memory in the form in which they are uploaded.
     for stage in &mut stages {
         if stage.stage == Stage::Palette {
             stage.written = palettes;
+            stage.memory = Memory::Staging { threads };
         }
     }
-    let upload = Traffic {
+    stages.push(Traffic {
         stage: Stage::Upload,
         read: 0,
         written: palettes,
         memory: Memory::Upload,
-    };
-    // The threads that pose fill staging memory.
-    let memory = Memory::Host { threads };
-    stages.extend([
-        Traffic {
-            read: palettes,
-            memory,
-            ..upload
-        },
-        upload,
-    ]);
+    });
     stages
 }
 
@@ -182,7 +173,7 @@ mod tests {
         assert_eq!(host(&crowd(&[7, 5]), 1), host(&crowd(&[12]), 1));
     }
 
-    /// The limit of `upload` on the host is the rate of as many threads as fill staging memory: all of them.
+    /// The limit of `palette` is the rate of as many threads as write staging memory: all of them.
     #[cfg(feature = "gpu")]
     #[test]
     fn palettes_are_staged_by_the_threads_that_pose() {
@@ -191,13 +182,18 @@ mod tests {
         let stages = pool
             .unwrap()
             .install(|| posed(&crowd, PaletteForm::Rows, None));
+        let mut kinds = Vec::new();
         for traffic in stages {
-            let on_host = Memory::Host { threads: 3 };
-            assert!(
-                [on_host, Memory::Upload].contains(&traffic.memory),
-                "{traffic:?}"
-            );
+            kinds.push((traffic.stage, traffic.memory));
         }
+        let on_host = Memory::Host { threads: 3 };
+        let staged = Memory::Staging { threads: 3 };
+        let want = [
+            (Stage::Sample, on_host),
+            (Stage::Palette, staged),
+            (Stage::Upload, Memory::Upload),
+        ];
+        assert_eq!(kinds, want);
     }
 
     #[cfg(feature = "gpu")]

@@ -120,6 +120,12 @@ impl Limits {
                 let written = self.bandwidth(traffic.written, pool);
                 Some(mixed(traffic, read, written.write.max(written.stream)))
             }
+            Memory::Staging { threads } => {
+                let pool = if threads == 1 { &Threads::One } else { pool };
+                let read = self.bandwidth(traffic.read, pool).read;
+                let written = device.upload_bandwidth(pool)?.write_by_all;
+                Some(mixed(traffic, read, written as f64))
+            }
             Memory::Device => {
                 let read = device.bandwidth(traffic.read)?.read;
                 let written = device.bandwidth(traffic.written)?.write;

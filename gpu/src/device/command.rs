@@ -1,6 +1,7 @@
 //! Commands: what a frame asks of the device, as data. A device of wgpu executes each at once, in one `match`
 //! ([`Pass::run`]); a [tape](crate::device::Tape) keeps what it serialises to.
 
+use crate::device::staging::Staging;
 use crate::device::{BindGroup, Buffer, ComputePipeline, RenderPipeline, Texture, TextureView};
 use arrayvec::ArrayVec;
 use serde::Serialize;
@@ -161,6 +162,16 @@ pub trait Recorder {
     /// Copies bytes from the host to the beginning of a buffer.
     fn upload(&mut self, buffer: &Buffer, bytes: &[u8]) {
         self.run(Command::Write { buffer, bytes });
+    }
+
+    /// Makes room for so many bytes of a frame that threads will write.
+    fn open(&mut self, staging: &mut Staging, bytes: usize) {
+        staging.open_on_host(bytes);
+    }
+
+    /// Copies a range of closed staging memory to the beginning of a buffer.
+    fn send(&mut self, staging: &mut Staging, range: Range<usize>, to: &Buffer) {
+        self.upload(to, &staging.on_host()[range]);
     }
 
     /// Dispatches a kernel with its first group of bindings, in a compute pass.

@@ -4,11 +4,12 @@ use crate::Gpu;
 use crate::device::Buffer;
 use crate::device::command::{Command, DrawPart, Pass, PassEnds, Recorder};
 use crate::device::gpu::{Medium, STAGING_BYTES, WgpuDevice};
-use crate::device::staging::fill;
+use crate::device::staging::{Staging, allocate, fill};
 use crate::device::timestamps::{CAPACITY, OUTER, StageQueries};
 use arrayvec::ArrayVec;
 use skinbench_frame::{Result, Stage};
 use skinbench_kernels::threads::Threads;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// A frame's commands before submission.
@@ -287,27 +288,39 @@ impl Recorder for Commands {
             self.end_stage();
         }
     }
+
+    fn open(&mut self, staging: &mut Staging, bytes: usize) {
+        match self.gpu.wgpu() {
+            Some(open) => staging.open_mapped(&mut open.belt.borrow_mut(), bytes),
+            None => staging.open_on_host(bytes),
+        }
+    }
+
+    fn send(&mut self, staging: &mut Staging, range: Range<usize>, to: &Buffer) {
+        match &mut self.encoder {
+            Some(encoder) => {
+                self.gpu.work.borrow_mut().uploaded += range.len() as u64;
+                staging.copy(range, encoder, to.object.get());
+            }
+            None => self.upload(to, &staging.on_host()[range]),
+        }
+    }
 }
 
 impl WgpuDevice {
     /// Copies bytes to the beginning of a buffer through recycled staging memory.
     fn write(&self, encoder: &mut wgpu::CommandEncoder, buffer: &Buffer, bytes: &[u8]) {
         let mut belt = self.belt.borrow_mut();
-        let alignment = const { wgpu::BufferSize::new(wgpu::COPY_BUFFER_ALIGNMENT).unwrap() };
         for (index, piece) in bytes.chunks(STAGING_BYTES as usize).enumerate() {
-            if let Some(size) = wgpu::BufferSize::new(piece.len() as u64) {
-                let staging = belt.allocate(size, alignment);
-                let from = staging.offset();
-                let to = index as u64 * STAGING_BYTES;
-                fill(&staging, piece, &Threads::All);
-                encoder.copy_buffer_to_buffer(
-                    staging.buffer(),
-                    from,
-                    buffer.object.get(),
-                    to,
-                    size.get(),
-                );
-            }
+            let staging = allocate(&mut belt, piece.len());
+            fill(&staging, piece, &Threads::All);
+            encoder.copy_buffer_to_buffer(
+                staging.buffer(),
+                staging.offset(),
+                buffer.object.get(),
+                index as u64 * STAGING_BYTES,
+                piece.len() as u64,
+            );
         }
     }
 }

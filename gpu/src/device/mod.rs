@@ -26,4 +26,5 @@ pub(crate) use objects::{
     BindGroup, Buffer, COLOR, ComputePipeline, DEPTH, Named, PipelineLayout, RenderPipeline,
     Resource, Sampler, ShaderModule, Texture, TextureView,
 };
+pub(crate) use staging::Staging;
 pub(crate) use tape::{Entry, Tape};

@@ -1,7 +1,7 @@
 //! Forms of palettes in device memory, and buffers for them.
 
 use crate::Gpu;
-use crate::device::{Buffer, Command, Named, Recorder, Resource, Texture, fits, needs};
+use crate::device::{Buffer, Command, Named, Recorder, Resource, Staging, Texture, fits, needs};
 use crate::shader::wgsl::Role;
 use skinbench_frame::{Purpose, Result};
 use skinbench_kernels::bake::BakeFormat;
@@ -10,6 +10,7 @@ use skinbench_kernels::device_palette::{
     ColumnMatrix, DeviceDualQuaternion, DeviceForm, HalfEntry,
 };
 use skinbench_kernels::model::Rows;
+use std::ops::Range;
 
 /// Most entries of a palette in a uniform block (`MOST_ENTRIES` in shaders/palette_uniform.wgsl).
 pub const UNIFORM_ENTRIES: usize = 96;
@@ -72,22 +73,17 @@ impl PaletteForm {
         (self == Self::Uniform).then_some((UNIFORM_ENTRIES * size_of::<ColumnMatrix>()) as u32)
     }
 
-    /// Floats of an instance's converted palette; 0 if rows are uploaded as they are.
-    pub(crate) fn converted(self, group: &Group) -> usize {
+    /// Bytes of the palette of an instance of a group, as the host uploads it.
+    pub(crate) fn instance_bytes(self, group: &Group) -> usize {
         let entries = group.model.palette_joints().len();
         match self {
-            Self::Rows | Self::Workgroup | Self::Texture | Self::Baked(_) => 0,
-            Self::Half => entries * size_of::<HalfEntry>() / 4,
-            Self::Columns => entries * size_of::<ColumnMatrix>() / 4,
-            Self::Uniform => UNIFORM_ENTRIES * size_of::<ColumnMatrix>() / 4,
-            Self::DualQuaternions => entries * size_of::<DeviceDualQuaternion>() / 4,
-        }
-    }
-
-    pub(crate) fn instance_bytes(self, group: &Group) -> u64 {
-        match self.converted(group) {
-            0 => (group.model.palette_joints().len() * size_of::<Rows>()) as u64,
-            floats => (floats * size_of::<f32>()) as u64,
+            Self::Rows | Self::Workgroup | Self::Texture | Self::Baked(_) => {
+                entries * size_of::<Rows>()
+            }
+            Self::Half => entries * size_of::<HalfEntry>(),
+            Self::Columns => entries * size_of::<ColumnMatrix>(),
+            Self::Uniform => UNIFORM_ENTRIES * size_of::<ColumnMatrix>(),
+            Self::DualQuaternions => entries * size_of::<DeviceDualQuaternion>(),
         }
     }
 
@@ -122,7 +118,7 @@ impl PaletteForm {
             _ => limits.max_buffer_size,
         };
         let what = format_args!("palettes of {:?} need", group.model.name());
-        let bytes = instances as u64 * self.instance_bytes(group);
+        let bytes = (instances * self.instance_bytes(group)) as u64;
         fits(what, bytes, "at once", most)
     }
 
@@ -218,9 +214,14 @@ impl Palettes {
         ]
     }
 
-    /// Records the upload of all palettes.
-    pub(crate) fn upload(&self, commands: &mut dyn Recorder, data: &[u8]) {
-        commands.upload(&self.buffer, data);
+    /// Records the upload of all palettes, which are a range of closed staging memory.
+    pub(crate) fn upload(
+        &self,
+        commands: &mut dyn Recorder,
+        staging: &mut Staging,
+        range: Range<usize>,
+    ) {
+        commands.send(staging, range, &self.buffer);
         if let Some(texture) = &self.texture {
             commands.run(Command::ToTexture {
                 from: &self.buffer,

@@ -1,41 +1,50 @@
-//! Poses on the CPU, as in `cpu-rayon`, and uploads palettes every frame in the form that a shader reads.
+//! Poses on the CPU, as in `cpu-rayon`, and uploads palettes every frame in the form that a shader reads. The threads that
+//! pose write them to staging memory, block by block.
 
 use crate::Gpu;
 use crate::crowd::table::CrowdTable;
-use crate::device::Command;
+use crate::device::{Command, Staging};
 use crate::forms::half_palette;
 use crate::forms::palettes::{PaletteForm, Palettes};
 use crate::passes::{Frame, Interface, Pass};
 use skinbench_frame::{Bytes, HostPoser, Job, PaletteLayout, Purpose, Result, Stage};
 use skinbench_kernels::blocks::Block;
-use skinbench_kernels::crowd::Crowd;
+use skinbench_kernels::crowd::{BLOCK, Crowd};
 use skinbench_kernels::device_palette::{self, DeviceForm};
 use skinbench_kernels::pose::{BlockPalettes, CrowdPose, PaletteOut, Width};
 use skinbench_kernels::simd::{Aligned, Isa};
-use skinbench_kernels::threads::Threads;
+use skinbench_kernels::threads::{Threads, of_thread};
 use std::ops::Range;
+use std::sync::Mutex;
 
 /// The pass.
 pub struct Upload {
     /// The poses on the host; `None` where buffers are only counted.
     pub host: Option<HostPoser>,
     threads: Threads,
-    /// What palettes are converted to.
-    form: Option<DeviceForm>,
-    /// One item per group.
-    conversions: Vec<Conversion>,
-    /// The numbers that rows are converted to; empty if they are uploaded as they are.
-    converted: Aligned<f32>,
+    destination: Destination,
     spans: Vec<UploadedSpan>,
     host_memory: Bytes,
 }
 
-/// How a group's palettes are converted.
-struct Conversion {
-    /// Index of the group's first number.
+/// Where palettes go, and in which form.
+struct Destination {
+    isa: Isa,
+    /// What palettes are converted to; `None` if rows are uploaded as they are.
+    form: Option<DeviceForm>,
+    /// One item per group.
+    groups: Vec<UploadedGroup>,
+    /// A block's converted palettes for each thread; empty if nothing is converted.
+    converted: Vec<Mutex<Aligned<f32>>>,
+    staging: Staging,
+}
+
+/// The palettes of a group in staging memory.
+struct UploadedGroup {
+    /// Offset of the first palette.
     first: usize,
-    /// Numbers of an instance.
-    floats: usize,
+    /// Bytes of an instance's palette.
+    instance_bytes: usize,
     /// For each entry the point that half precision maps exactly; nothing for other forms.
     centres: Vec<[f32; 3]>,
 }
@@ -44,7 +53,7 @@ struct Conversion {
 struct UploadedSpan {
     palettes: Palettes,
     /// Range of the bytes of all palettes.
-    held: Range<usize>,
+    staged: Range<usize>,
 }
 
 /// Bytes of palettes that a frame uploads.
@@ -52,10 +61,35 @@ pub fn uploaded_bytes(crowd: &Crowd, form: PaletteForm) -> u64 {
     if let PaletteForm::Baked(_) = form {
         return 0;
     }
-    let groups = crowd.groups().iter();
-    groups
-        .map(|group| group.len() as u64 * form.instance_bytes(group))
-        .sum()
+    let mut bytes = 0;
+    for group in crowd.groups() {
+        bytes += (group.len() * form.instance_bytes(group)) as u64;
+    }
+    bytes
+}
+
+impl Destination {
+    /// Writes the palettes of a block to open staging memory.
+    fn take(&self, crowd: &Crowd, block: &Block, palettes: BlockPalettes) {
+        let group = &self.groups[block.group];
+        let before = block.instances.start - crowd.groups()[block.group].instances.start;
+        let first = group.first + before as usize * group.instance_bytes;
+        match (self.form, palettes) {
+            (None, BlockPalettes::Rows(rows)) => {
+                self.staging.write(first, bytemuck::cast_slice(rows));
+            }
+            (None, BlockPalettes::Lanes(_)) => unreachable!("rows are asked for"),
+            (Some(form), palettes) => {
+                let instances = block.instances.len();
+                let floats = instances * group.instance_bytes / size_of::<f32>();
+                let mut converted = of_thread(&self.converted);
+                let out = &mut converted[..floats];
+                let centres = &group.centres;
+                device_palette::convert(self.isa, form, palettes, centres, instances, out);
+                self.staging.write(first, bytemuck::cast_slice(out));
+            }
+        }
+    }
 }
 
 impl Upload {
@@ -77,51 +111,67 @@ impl Upload {
             for chunk in table.span(index) {
                 let group = &crowd.groups()[chunk.group];
                 form.check(gpu, group, chunk.instances.len())?;
-                end += chunk.instances.len() * form.instance_bytes(group) as usize;
+                end += chunk.instances.len() * form.instance_bytes(group);
             }
             let palettes = Palettes::uploaded(gpu, form, (end - begin) as u64);
             table.bindings[index].extend(palettes.inputs());
             spans.push(UploadedSpan {
                 palettes,
-                held: begin..end,
+                staged: begin..end,
             });
         }
-        let mut conversions = Vec::with_capacity(crowd.groups().len());
-        let mut numbers = 0;
+        let mut groups = Vec::with_capacity(crowd.groups().len());
+        let mut first = 0;
+        let mut largest = 0;
         for group in crowd.groups() {
-            let floats = form.converted(group);
-            conversions.push(Conversion {
-                first: numbers,
-                floats,
+            let instance_bytes = form.instance_bytes(group);
+            groups.push(UploadedGroup {
+                first,
+                instance_bytes,
                 centres: if form == PaletteForm::Half {
                     half_palette::centres(crowd, group)
                 } else {
                     Vec::new()
                 },
             });
-            numbers += group.len() * floats;
+            first += group.len() * instance_bytes;
+            largest = largest.max(instance_bytes);
         }
+        let device_form = form.device_form();
         let threads = Threads::All.worth_waking(CrowdPose::estimate(crowd));
-        // Gameplay reads rows after they were converted.
-        let layout = if numbers > 0 && job.gameplay.is_none() {
+        // Gameplay reads all palettes, and frozen instances keep theirs.
+        let layout = if job.gameplay.is_none() && !crowd.has_frozen() {
             PaletteLayout::Fused
         } else {
             PaletteLayout::Rows
         };
         let width = Width::Block;
+        let block_floats = BLOCK * largest / size_of::<f32>();
+        let converters = if device_form.is_some() {
+            threads.count()
+        } else {
+            0
+        };
         let host_memory = HostPoser::bytes(crowd, job, layout, width, threads.count())
-            + Bytes::of(Purpose::Palettes, Aligned::<f32>::bytes(numbers));
+            + Bytes::of(
+                Purpose::Palettes,
+                converters as u64 * Aligned::<f32>::bytes(block_floats),
+            );
+        let isa = Isa::strongest();
         let mut pass = Self {
             host: None,
             threads,
-            form: form.device_form(),
-            conversions,
-            converted: Aligned::zeroed(0),
+            destination: Destination {
+                isa,
+                form: device_form,
+                groups,
+                converted: Vec::new(),
+                staging: Staging::default(),
+            },
             spans,
             host_memory,
         };
         if !gpu.only_counts() {
-            let isa = Isa::strongest();
             pass.host = Some(HostPoser::new(
                 crowd,
                 job,
@@ -130,7 +180,8 @@ impl Upload {
                 isa,
                 &pass.threads,
             ));
-            pass.converted = Aligned::zeroed(numbers);
+            let converted = &mut pass.destination.converted;
+            converted.resize_with(converters, || Mutex::new(Aligned::zeroed(block_floats)));
         }
         Ok(pass)
     }
@@ -150,51 +201,41 @@ impl Pass for Upload {
             return;
         };
         let Frame { crowd, tick, .. } = *frame;
-        let isa = host.isa;
-        let first = |block: &Block| {
-            let group = &crowd.groups()[block.group];
-            let before = (block.instances.start - group.instances.start) as usize;
-            let conversion = &self.conversions[block.group];
-            conversion.first + before * conversion.floats
-        };
-        let convert =
-            |form: DeviceForm, block: &Block, palettes: BlockPalettes, out: &mut [f32]| {
-                let centres = &self.conversions[block.group].centres;
-                device_palette::convert(isa, form, palettes, centres, block.instances.len(), out);
-            };
-        match self.form {
-            None => host.pose(crowd, tick, &self.threads, frame.timer),
-            Some(form) if host.rows.is_empty() => {
-                let out = PaletteOut::Converted {
-                    out: &mut self.converted,
-                    first: &first,
-                    convert: &|block, palettes, out| convert(form, block, palettes, out),
-                };
-                let pose = &mut host.crowd_pose;
-                frame.timer.pose(pose, crowd, tick, &self.threads, out);
-            }
-            Some(form) => {
-                host.pose(crowd, tick, &self.threads, frame.timer);
-                let blocks = host.crowd_pose.blocks();
-                let palettes = host.palettes();
-                let out = &mut self.converted[..];
-                frame.timer.wall(Stage::Palette, || {
-                    blocks.each(crowd, out, first, |block, _, out| {
-                        convert(form, block, palettes.of(crowd, block), out);
-                    });
-                });
-            }
-        }
-        let bytes: &[u8] = if self.converted.is_empty() {
-            bytemuck::cast_slice(&host.rows)
-        } else {
-            bytemuck::cast_slice(&self.converted)
-        };
+        let bytes = self.spans.last().map_or(0, |span| span.staged.end);
         frame.timer.wall(Stage::Upload, || {
+            frame.commands.open(&mut self.destination.staging, bytes);
+        });
+        let destination = &self.destination;
+        if host.rows.is_empty() {
+            let out = PaletteOut::Blocks {
+                rows: destination.form.is_none(),
+                take: &|block, palettes| destination.take(crowd, block, palettes),
+            };
+            let pose = &mut host.crowd_pose;
+            frame.timer.pose(pose, crowd, tick, &self.threads, out);
+        } else {
+            host.pose(crowd, tick, &self.threads, frame.timer);
+            let blocks = host.crowd_pose.blocks();
+            let palettes = host.palettes();
+            let no_share: &mut [()] = &mut [];
+            frame.timer.wall(Stage::Palette, || {
+                blocks.each(
+                    crowd,
+                    no_share,
+                    |_| 0,
+                    |block, _, _| {
+                        destination.take(crowd, block, palettes.of(crowd, block));
+                    },
+                );
+            });
+        }
+        let staging = &mut self.destination.staging;
+        frame.timer.wall(Stage::Upload, || {
+            staging.close();
             frame.commands.run(Command::Stage(Stage::Upload.name()));
             for span in &self.spans {
-                let palettes = &bytes[span.held.clone()];
-                span.palettes.upload(frame.commands, palettes);
+                let staged = span.staged.clone();
+                span.palettes.upload(frame.commands, staging, staged);
             }
             frame.commands.run(Command::EndStage);
         });

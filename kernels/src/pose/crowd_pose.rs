@@ -47,8 +47,8 @@ pub enum Width {
 /// Takes a block of the crowd, its palette `[entry][12][BLOCK]` and its share of the output.
 pub type SkinBlock<'a> = dyn Fn(&Block, &[Affine<BLOCK>], &mut [f32]) + Sync + 'a;
 
-/// Takes a block of the crowd, its palettes and its share of the output.
-pub type ConvertBlock<'a> = dyn Fn(&Block, BlockPalettes, &mut [f32]) + Sync + 'a;
+/// Takes a block of the crowd and its palettes.
+pub type TakeBlock<'a> = dyn Fn(&Block, BlockPalettes) + Sync + 'a;
 
 /// Destination of a crowd's palettes.
 pub enum PaletteOut<'a> {
@@ -61,14 +61,12 @@ pub enum PaletteOut<'a> {
     /// For kernels that read one instance at a time: `[instance][entry][12]`, group after group, of
     /// [`Crowd::palette_entries`] items.
     Rows(&'a mut [Rows]),
-    /// To a function that writes them in another form, block by block while they are in the cache.
-    Converted {
-        /// `[instance][number]`, group after group.
-        out: &'a mut [f32],
-        /// Returns the index of a block's first number.
-        first: &'a (dyn Fn(&Block) -> usize + Sync),
+    /// To a function that has a place for them, block by block while they are in the cache.
+    Blocks {
+        /// `true` if all palettes come in rows. Otherwise they come in lanes where instances are posed side by side.
+        rows: bool,
         /// Called on any thread for every block that is not [idle](CrowdPose::is_idle).
-        convert: &'a ConvertBlock<'a>,
+        take: &'a TakeBlock<'a>,
     },
     /// To a function, block by block while the palette is in the cache. Only for [`Width::Block`].
     Each {
@@ -226,7 +224,7 @@ struct BlockPoser<const N: usize> {
     levels: Vec<Levels>,
     plan: PartPlan,
     buffers: Vec<Mutex<Poses<N>>>,
-    /// One block's palette for each thread, for [`PaletteOut::Each`] and [`PaletteOut::Converted`].
+    /// One block's palette for each thread, for [`PaletteOut::Each`] and [`PaletteOut::Blocks`].
     palettes: Vec<Mutex<Aligned<Affine<N>>>>,
     /// `true` if any instance plays more than one whole clip, or interpolates between two cached poses.
     blends: bool,
@@ -699,7 +697,7 @@ impl<const N: usize> Poser for BlockPoser<N> {
 
     fn pose(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: PaletteOut) {
         assert!(
-            N == BLOCK || matches!(out, PaletteOut::Rows(_) | PaletteOut::Converted { .. }),
+            N == BLOCK || matches!(out, PaletteOut::Rows(_) | PaletteOut::Blocks { .. }),
             "palettes in lanes need poses in lanes"
         );
         self.tick = tick;
@@ -738,26 +736,30 @@ impl<const N: usize> Poser for BlockPoser<N> {
                     },
                 );
             }
-            PaletteOut::Converted {
-                out,
-                first,
-                convert,
-            } => {
-                self.write(crowd, clock, out, first, |posing, from, out| {
-                    let entries = entries(crowd, from.block);
-                    let mut palettes = of_thread(&posing.palettes);
-                    let palettes = if N == BLOCK && matches!(from.palettes, Source::Posed(_)) {
-                        let lanes = &mut palettes[..entries];
-                        from.to_lanes(lanes);
-                        BlockPalettes::Lanes(bytemuck::cast_slice(lanes))
-                    } else {
-                        let rows = bytemuck::cast_slice_mut(&mut palettes);
-                        let rows = &mut rows[..from.block.instances.len() * entries];
-                        from.to_rows(rows);
-                        BlockPalettes::Rows(rows)
-                    };
-                    convert(from.block, palettes, out);
-                });
+            PaletteOut::Blocks { rows, take } => {
+                let no_share: &mut [()] = &mut [];
+                self.write(
+                    crowd,
+                    clock,
+                    no_share,
+                    |_| 0,
+                    |posing, from, _| {
+                        let entries = entries(crowd, from.block);
+                        let mut palettes = of_thread(&posing.palettes);
+                        let in_lanes = N == BLOCK && matches!(from.palettes, Source::Posed(_));
+                        let palettes = if in_lanes && !rows {
+                            let lanes = &mut palettes[..entries];
+                            from.to_lanes(lanes);
+                            BlockPalettes::Lanes(bytemuck::cast_slice(lanes))
+                        } else {
+                            let rows = bytemuck::cast_slice_mut(&mut palettes);
+                            let rows = &mut rows[..from.block.instances.len() * entries];
+                            from.to_rows(rows);
+                            BlockPalettes::Rows(rows)
+                        };
+                        take(from.block, palettes);
+                    },
+                );
             }
             PaletteOut::Each { out, skin } => {
                 self.write(

@@ -35,7 +35,7 @@ mod strips_to_model;
 
 pub use arc::sine_over_x;
 pub use clock::{NoClock, PoseClock, PoseStage};
-pub use crowd_pose::{ConvertBlock, CrowdPose, PaletteOut, PoseData, PoseMemory, SkinBlock, Width};
+pub use crowd_pose::{CrowdPose, PaletteOut, PoseData, PoseMemory, SkinBlock, TakeBlock, Width};
 pub use ends::Ends;
 pub use palettes::{BlockPalettes, Palettes, is_sparse};
 pub use rates::KeySpan;

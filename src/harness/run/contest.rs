@@ -546,7 +546,7 @@ impl<'a> Contest<'a> {
         for contender in contenders {
             for traffic in contender.prepared.traffic(contender.crowd) {
                 let clock = match traffic.memory {
-                    Memory::Host { .. } => Clock::Wall,
+                    Memory::Host { .. } | Memory::Staging { .. } => Clock::Wall,
                     Memory::Device | Memory::Upload => device.clock().label(),
                 };
                 let limit = self.limits.of(&traffic, &self.context.threads, device);
