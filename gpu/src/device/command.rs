@@ -169,8 +169,15 @@ pub trait Recorder {
         staging.open_on_host(bytes);
     }
 
-    /// Copies a range of closed staging memory to the beginning of a buffer.
-    fn send(&mut self, staging: &mut Staging, range: Range<usize>, to: &Buffer) {
+    /// Copies a range of closed staging memory to the beginning of a buffer, which may be spared the parts that it keeps
+    /// from the frame before: these are in ascending order, some perhaps outside of the range.
+    fn send(
+        &mut self,
+        staging: &mut Staging,
+        range: Range<usize>,
+        _kept: &[Range<usize>],
+        to: &Buffer,
+    ) {
         self.upload(to, &staging.on_host()[range]);
     }
 

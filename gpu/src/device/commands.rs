@@ -296,11 +296,17 @@ impl Recorder for Commands {
         }
     }
 
-    fn send(&mut self, staging: &mut Staging, range: Range<usize>, to: &Buffer) {
+    fn send(
+        &mut self,
+        staging: &mut Staging,
+        range: Range<usize>,
+        kept: &[Range<usize>],
+        to: &Buffer,
+    ) {
         match &mut self.encoder {
             Some(encoder) => {
-                self.gpu.work.borrow_mut().uploaded += range.len() as u64;
-                staging.copy(range, encoder, to.object.get());
+                let sent = staging.copy(range, kept, encoder, to.object.get());
+                self.gpu.work.borrow_mut().uploaded += sent;
             }
             None => self.upload(to, &staging.on_host()[range]),
         }

@@ -80,9 +80,12 @@ impl Default for Staging {
 }
 
 impl Staging {
-    /// Makes room for so many bytes in memory of the host.
+    /// Makes room for so many bytes in memory of the host. As many as before keep their values.
     pub(super) fn open_on_host(&mut self, bytes: usize) {
-        *self = Self::Host(Mutex::new(vec![0; bytes]));
+        match self {
+            Self::Host(host) => lock(host).resize(bytes, 0),
+            Self::Mapped { .. } => *self = Self::Host(Mutex::new(vec![0; bytes])),
+        }
     }
 
     /// Makes room for so many bytes in mapped memory.
@@ -148,30 +151,50 @@ impl Staging {
         }
     }
 
-    /// Records the copies of a range of mapped bytes to the beginning of a buffer; nothing if the memory is not mapped.
+    /// Records copies of a range of mapped bytes, except the `kept` parts, to their places in a buffer that holds the
+    /// range. Returns how many bytes are copied: none if the memory is not mapped.
     pub(super) fn copy(
         &self,
         range: Range<usize>,
+        kept: &[Range<usize>],
         encoder: &mut wgpu::CommandEncoder,
         to: &wgpu::Buffer,
-    ) {
+    ) -> u64 {
+        let mut copied = 0;
+        let mut begin = range.start;
+        for kept in kept {
+            let end = kept.start.clamp(begin, range.end);
+            copied += self.copy_part(begin..end, range.start, encoder, to);
+            begin = kept.end.clamp(begin, range.end);
+        }
+        copied + self.copy_part(begin..range.end, range.start, encoder, to)
+    }
+
+    /// Records copies of a range of mapped bytes to a buffer that holds those from `origin` on. Returns how many there are.
+    fn copy_part(
+        &self,
+        range: Range<usize>,
+        origin: usize,
+        encoder: &mut wgpu::CommandEncoder,
+        to: &wgpu::Buffer,
+    ) -> u64 {
         let Self::Mapped { pieces, .. } = self else {
-            return;
+            return 0;
         };
-        let begin = range.start as u64;
-        let end = range.end as u64;
         let mut piece_begin = 0;
         for piece in pieces {
-            let piece_end = piece_begin + STAGING_BYTES;
-            let first = begin.max(piece_begin);
-            let last = end.min(piece_end);
+            let piece_end = piece_begin + STAGING_BYTES as usize;
+            let first = range.start.max(piece_begin);
+            let last = range.end.min(piece_end);
             if first < last {
-                let from_offset = piece.offset + first - piece_begin;
-                let bytes = last - first;
-                encoder.copy_buffer_to_buffer(&piece.buffer, from_offset, to, first - begin, bytes);
+                let from_offset = piece.offset + (first - piece_begin) as u64;
+                let to_offset = (first - origin) as u64;
+                let bytes = (last - first) as u64;
+                encoder.copy_buffer_to_buffer(&piece.buffer, from_offset, to, to_offset, bytes);
             }
             piece_begin = piece_end;
         }
+        range.len() as u64
     }
 }
 
@@ -217,7 +240,7 @@ mod tests {
             let mut buffers = Vec::new();
             for range in &ranges {
                 let buffer = gpu.scratch(Purpose::Palettes, "staged", range.len() as u64);
-                commands.send(&mut staging, range.clone(), &buffer);
+                commands.send(&mut staging, range.clone(), &[], &buffer);
                 buffers.push(buffer);
             }
             commands.finish().unwrap();

@@ -214,14 +214,15 @@ impl Palettes {
         ]
     }
 
-    /// Records the upload of all palettes, which are a range of closed staging memory.
+    /// Records the upload of all palettes, which are a range of closed staging memory, except the `kept` parts of this.
     pub(crate) fn upload(
         &self,
         commands: &mut dyn Recorder,
         staging: &mut Staging,
         range: Range<usize>,
+        kept: &[Range<usize>],
     ) {
-        commands.send(staging, range, &self.buffer);
+        commands.send(staging, range, kept, &self.buffer);
         if let Some(texture) = &self.texture {
             commands.run(Command::ToTexture {
                 from: &self.buffer,

@@ -24,6 +24,8 @@ pub struct Upload {
     threads: Threads,
     destination: Destination,
     spans: Vec<UploadedSpan>,
+    /// Ranges of the bytes of all palettes that the device keeps from the frame before.
+    kept: Vec<Range<usize>>,
     host_memory: Bytes,
 }
 
@@ -69,11 +71,18 @@ pub fn uploaded_bytes(crowd: &Crowd, form: PaletteForm) -> u64 {
 }
 
 impl Destination {
-    /// Writes the palettes of a block to open staging memory.
-    fn take(&self, crowd: &Crowd, block: &Block, palettes: BlockPalettes) {
+    /// The range of a block's palettes.
+    fn range(&self, crowd: &Crowd, block: &Block) -> Range<usize> {
         let group = &self.groups[block.group];
         let before = block.instances.start - crowd.groups()[block.group].instances.start;
         let first = group.first + before as usize * group.instance_bytes;
+        first..first + block.instances.len() * group.instance_bytes
+    }
+
+    /// Writes the palettes of a block to open staging memory.
+    fn take(&self, crowd: &Crowd, block: &Block, palettes: BlockPalettes) {
+        let group = &self.groups[block.group];
+        let Range { start: first, .. } = self.range(crowd, block);
         match (self.form, palettes) {
             (None, BlockPalettes::Rows(rows)) => {
                 self.staging.write(first, bytemuck::cast_slice(rows));
@@ -139,11 +148,11 @@ impl Upload {
         }
         let device_form = form.device_form();
         let threads = Threads::All.worth_waking(CrowdPose::estimate(crowd));
-        // Gameplay reads all palettes, and frozen instances keep theirs.
-        let layout = if job.gameplay.is_none() && !crowd.has_frozen() {
-            PaletteLayout::Fused
-        } else {
-            PaletteLayout::Rows
+        // Gameplay reads all palettes.
+        let layout = match (&job.gameplay, device_form) {
+            (None, _) => PaletteLayout::Fused,
+            (Some(_), None) => PaletteLayout::Rows,
+            (Some(_), Some(_)) => PaletteLayout::Lanes,
         };
         let width = Width::Block;
         let block_floats = BLOCK * largest / size_of::<f32>();
@@ -169,6 +178,7 @@ impl Upload {
                 staging: Staging::default(),
             },
             spans,
+            kept: Vec::new(),
             host_memory,
         };
         if !gpu.only_counts() {
@@ -217,17 +227,28 @@ impl Pass for Upload {
             host.pose(crowd, tick, &self.threads, frame.timer);
             let blocks = host.crowd_pose.blocks();
             let palettes = host.palettes();
-            let no_share: &mut [()] = &mut [];
             frame.timer.wall(Stage::Palette, || {
                 blocks.each(
                     crowd,
-                    no_share,
+                    <&mut [()]>::default(),
                     |_| 0,
                     |block, _, _| {
-                        destination.take(crowd, block, palettes.of(crowd, block));
+                        if !host.crowd_pose.is_idle(block) {
+                            destination.take(crowd, block, palettes.of(crowd, block));
+                        }
                     },
                 );
             });
+        }
+        self.kept.clear();
+        for block in host.crowd_pose.blocks().all() {
+            if host.crowd_pose.is_idle(block) {
+                let range = destination.range(crowd, block);
+                match self.kept.last_mut() {
+                    Some(kept) if kept.end == range.start => kept.end = range.end,
+                    _ => self.kept.push(range),
+                }
+            }
         }
         let staging = &mut self.destination.staging;
         frame.timer.wall(Stage::Upload, || {
@@ -235,7 +256,8 @@ impl Pass for Upload {
             frame.commands.run(Command::Stage(Stage::Upload.name()));
             for span in &self.spans {
                 let staged = span.staged.clone();
-                span.palettes.upload(frame.commands, staging, staged);
+                let palettes = &span.palettes;
+                palettes.upload(frame.commands, staging, staged, &self.kept);
             }
             frame.commands.run(Command::EndStage);
         });
