@@ -1,7 +1,8 @@
 //! Buffers of skinned vertices, and read-backs.
 
 use crate::Gpu;
-use crate::device::gpu::{Medium, STAGING_BYTES};
+use crate::device::gpu::Medium;
+use crate::device::staging::STAGING_BYTES;
 use crate::device::{Buffer, Command, Recorder, one_line};
 use skinbench_frame::{BackendError, Purpose, Result, Retention};
 use std::rc::Rc;

@@ -3,8 +3,8 @@
 use crate::Gpu;
 use crate::device::Buffer;
 use crate::device::command::{Command, DrawPart, Pass, PassEnds, Recorder};
-use crate::device::gpu::{Medium, STAGING_BYTES, WgpuDevice};
-use crate::device::staging::{Staging, allocate, fill};
+use crate::device::gpu::{Medium, WgpuDevice};
+use crate::device::staging::{STAGING_BYTES, Staging, allocate, fill};
 use crate::device::timestamps::{CAPACITY, OUTER, StageQueries};
 use arrayvec::ArrayVec;
 use skinbench_frame::{Result, Stage};

@@ -1,6 +1,7 @@
 //! The open device: a place where objects and commands go, and what is known of its adapter.
 
 use crate::device::arithmetic::Arithmetic;
+use crate::device::staging::STAGING_BYTES;
 use crate::device::timestamps::{CAPACITY, Timestamps};
 use crate::device::{Adapter, ComputePipeline, Entry, Failures, ShaderModule, Tape, needs};
 use arrayvec::ArrayVec;
@@ -13,9 +14,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 use std::time::Duration;
 use wgpu::util::StagingBelt;
-
-/// Size of the pieces in which uploads and read-backs go through staging memory.
-pub(crate) const STAGING_BYTES: u64 = 16 << 20;
 
 /// Longest wait for hardware, and for a software adapter, which is slow but does not hang.
 const PATIENCE: Duration = Duration::from_secs(60);

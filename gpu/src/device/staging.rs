@@ -1,7 +1,6 @@
 //! Writing to mapped memory by several threads: it may lie behind a bus, to which one thread writes a third of what the bus
 //! takes.
 
-use crate::device::gpu::STAGING_BYTES;
 use arrayvec::ArrayVec;
 use skinbench_kernels::simd::LINE;
 use skinbench_kernels::threads::{Threads, lock};
@@ -9,6 +8,9 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use wgpu::util::StagingBelt;
+
+/// Size of the pieces in which uploads and read-backs go through staging memory.
+pub(crate) const STAGING_BYTES: u64 = 16 << 20;
 
 /// About as many bytes as one thread writes in a nanosecond.
 const BYTES_PER_NS: u64 = 10;
