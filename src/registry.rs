@@ -164,7 +164,7 @@ pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
         OneThread(&[&cpu_kernels::INTERLEAVED])
             .named("cpu-simd:lanes-interleaved", "16 instances in lanes, and in the output: [vertex][word][instance]"),
         OneThread(&[&cpu_kernels::CLUSTER])
-            .named("cpu-simd:cluster", "a lone character: vertices in lanes, sorted so that neighbours share joints"),
+            .named("cpu-simd:cluster", "one character at a time: vertices in lanes, sorted so that neighbours share joints"),
         OneThread(&[&cpu_kernels::FUSED])
             .named("cpu-simd:fused", "as lanes, each block posed and skinned while it is in the cache"),
         OneThread(&[&cpu_kernels::DUAL_QUATERNION]).named(

@@ -9,7 +9,7 @@ use crate::pose::{Width, is_sparse};
 use crate::reference::Blending;
 use crate::simd::{Aligned, Isa};
 use crate::skin::{
-    Clusters, DualQuaternion, LaneBlock, LanePalette, lane_dual_quaternions, skin_clusters,
+    Clusters, DualQuaternion, LaneBlock, LanePalette, Store, lane_dual_quaternions, skin_clusters,
     skin_columns, skin_lanes, skin_shape,
 };
 use crate::threads::lock;
@@ -53,7 +53,7 @@ pub const COLUMNS: CpuKernel = CpuKernel {
     ..SCALAR
 };
 
-/// A single character, vertices that share joints side by side.
+/// Characters one by one, vertices that share joints side by side.
 pub const CLUSTER: CpuKernel = CpuKernel {
     name: "cluster",
     build: |crowd, isa| clustered(crowd, isa, true),
@@ -149,17 +149,27 @@ fn clustered(crowd: &Crowd, isa: Isa, all: bool) -> Result<(Skin, Bytes)> {
     }
     let mut clusters: Vec<Option<Clusters>> = Vec::with_capacity(is_cut.len());
     for (group, is_cut) in crowd.groups().iter().zip(is_cut) {
-        clusters.push(is_cut.then(|| Clusters::new(isa, group.model.mesh())));
+        let store = if group.has_targets() {
+            // Each instance is morphed before it is skinned, so that none can wait for others.
+            Store::Cached
+        } else {
+            Store::for_bytes(crowd.output_words() * size_of::<f32>() as u64)
+        };
+        clusters.push(is_cut.then(|| Clusters::new(isa, group.model.mesh(), store)));
     }
     let bytes = clusters.iter().flatten().map(Clusters::bytes).sum();
     let skin: Skin = Box::new(move |job, out| {
         let mesh = job.group.model.mesh();
         let format = job.group.format;
         match &clusters[job.block.group] {
+            Some(clusters) if !job.rows.is_empty() && !job.group.has_targets() => {
+                let instances = job.block.instances.len();
+                skin_clusters(clusters, job.rows, instances, format, out);
+            }
             Some(clusters) if !job.rows.is_empty() => {
                 job.each_instance(out, |shape, palette, out| {
                     if std::ptr::eq(shape.positions, mesh.positions()) {
-                        skin_clusters(clusters, palette, format, out);
+                        skin_clusters(clusters, palette, 1, format, out);
                     } else {
                         // Columns read the morphed vertices in their order. To put those side by side would cost more
                         // than clusters save.

@@ -179,6 +179,83 @@ impl Simd<16> for Avx512 {
             in_quarters(quarters)
         }
     }
+    #[inline(always)]
+    fn interleave<const N: usize>(rows: &[__m512; N]) -> [__m512; N] {
+        let mut out = *rows;
+        if !N.is_multiple_of(2) {
+            merge::<N>(rows, &mut out);
+            return out;
+        }
+        // Pairs of numbers: those of the first eight vertices, then those of the others.
+        let mut pairs = *rows;
+        unsafe {
+            let first = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+            let others = _mm512_add_epi32(first, _mm512_set1_epi32(8));
+            for (pair, numbers) in rows.as_chunks::<2>().0.iter().enumerate() {
+                let [a, b] = *numbers;
+                pairs[pair] = _mm512_permutex2var_ps(a, first, b);
+                pairs[N / 2 + pair] = _mm512_permutex2var_ps(a, others, b);
+            }
+        }
+        merge::<N>(&pairs[..N / 2], &mut out[..N / 2]);
+        merge::<N>(&pairs[N / 2..], &mut out[N / 2..]);
+        out
+    }
+    #[inline(always)]
+    fn joined(before: __m512, after: __m512, count: usize) -> __m512 {
+        unsafe {
+            let all = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+            let places = _mm512_add_epi32(all, _mm512_set1_epi32(16 - count as i32));
+            _mm512_permutex2var_ps(before, places, after)
+        }
+    }
+}
+
+/// Interleaves rows of numbers, or of pairs of numbers if `N` is even.
+#[inline(always)] // as above
+fn merge<const N: usize>(rows: &[__m512], out: &mut [__m512]) {
+    for (places, out) in Merge::<N>::PLACES.iter().zip(out) {
+        let mut all = rows[0];
+        for (places, row) in places.iter().zip(&rows[1..]) {
+            // SAFETY: as for the operations above, which alone call it; an array of 16 integers is valid for 64 bytes.
+            unsafe {
+                let places = _mm512_loadu_si512(places.as_ptr().cast());
+                all = _mm512_permutex2var_ps(all, places, *row);
+            }
+        }
+        *out = all;
+    }
+}
+
+/// Interleaving of vertices of `N` numbers.
+struct Merge<const N: usize>;
+
+impl<const N: usize> Merge<N> {
+    /// `[output][step]`: for each lane its place in what was merged before and, from 16 on, in the next row.
+    const PLACES: [[[i32; 16]; N]; N] = {
+        let size = if N.is_multiple_of(2) { 2 } else { 1 };
+        let rows = N / size;
+        let mut all = [[[0; 16]; N]; N];
+        let mut place = 0;
+        while place < 16 * rows {
+            let lane = place % 16;
+            let item = place / size;
+            let from = (item / rows * size + place % size) as i32;
+            let mut step = 0;
+            while step + 1 < rows {
+                all[place / 16][step][lane] = if item % rows == step + 1 {
+                    16 + from
+                } else if step == 0 {
+                    from
+                } else {
+                    lane as i32
+                };
+                step += 1;
+            }
+            place += 1;
+        }
+        all
+    };
 }
 
 /// Transposes four rows of four in all quarters at once, by 8 shuffles: pairs, then fours.

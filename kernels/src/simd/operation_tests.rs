@@ -101,6 +101,17 @@ impl Kernel for Operations<'_> {
             results.push(("columns", f64::from(off.length())));
         }
 
+        interleaved::<W, S, 2>(results);
+        interleaved::<W, S, 3>(results);
+        interleaved::<W, S, 4>(results);
+        interleaved::<W, S, 6>(results);
+        interleaved::<W, S, 10>(results);
+        for count in 0..=W {
+            let both = [a, b];
+            let want = &both.as_flattened()[W - count..];
+            results.push(("joined", worst(S::joined(va, vb, count), &|i| want[i])));
+        }
+
         // Starts at and one float past the alignment of any vector.
         #[repr(align(64))]
         struct LineAligned([f32; 48]);
@@ -121,6 +132,23 @@ impl Kernel for Operations<'_> {
             f64::from((fused - Vec4::new(2.0, 5.0, 8.0, 11.0)).length()),
         ));
     }
+}
+
+/// Numbers of vertices in rows, and one vertex after the other.
+#[inline(always)] // to take on the caller's instruction set
+fn interleaved<const W: usize, S: Simd<W>, const N: usize>(results: &mut Vec<(&'static str, f64)>) {
+    let mut rows = [S::splat(0.0); N];
+    for (number, row) in rows.iter_mut().enumerate() {
+        let numbers: [f32; W] = std::array::from_fn(|vertex| (N * vertex + number) as f32);
+        *row = S::load(&numbers);
+    }
+    let mut out = [[f32::NAN; W]; N];
+    for (out, v) in out.iter_mut().zip(S::interleave::<N>(&rows)) {
+        S::store(v, out);
+    }
+    let want = (0..N * W).map(|place| place as f32);
+    let wrong = out.as_flattened().iter().zip(want).filter(|(a, b)| *a != b);
+    results.push(("interleave", wrong.count() as f64));
 }
 
 #[test]

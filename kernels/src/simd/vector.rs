@@ -59,6 +59,34 @@ pub trait Simd<const W: usize>: Copy {
     fn columns(rows: [Self::V; 4]) -> [Vec4; W];
     /// The reverse of [`Simd::columns`].
     fn rows(columns: &[Vec4; W]) -> [Self::V; 4];
+    /// The numbers of `W` vertices, given number by number, one vertex after the other.
+    #[inline(always)] // to take on the caller's instruction set
+    fn interleave<const N: usize>(rows: &[Self::V; N]) -> [Self::V; N] {
+        let mut numbers = [[0.0; W]; N];
+        for (numbers, row) in numbers.iter_mut().zip(rows) {
+            Self::store(*row, numbers);
+        }
+        let mut out = *rows;
+        for (index, out) in out.iter_mut().enumerate() {
+            let mut all = [0.0; W];
+            for (lane, number) in all.iter_mut().enumerate() {
+                let place = index * W + lane;
+                *number = numbers[place % N][place / N];
+            }
+            *out = Self::load(&all);
+        }
+        out
+    }
+    /// The last `count` lanes of `before`, at most `W`, and after them the first ones of `after`.
+    #[inline(always)] // to take on the caller's instruction set
+    fn joined(before: Self::V, after: Self::V, count: usize) -> Self::V {
+        let mut both = [[0.0; W]; 2];
+        Self::store(before, &mut both[0]);
+        Self::store(after, &mut both[1]);
+        let mut all = [0.0; W];
+        all.copy_from_slice(&both.as_flattened()[W - count..][..W]);
+        Self::load(&all)
+    }
     /// `a * b + c` in 128 bits, for kernels that hold a matrix in columns: those of [`super::run_128`].
     #[inline(always)] // to take on the caller's instruction set
     fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {

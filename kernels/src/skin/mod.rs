@@ -6,16 +6,19 @@
 //! the operation counts and the measurements of each kernel.
 
 mod cluster;
+mod clusters;
 mod columns;
 mod dual_quaternion;
 mod job;
 mod lanes;
 pub(crate) mod motion;
+mod ordered;
 mod scalar;
 mod stream;
 mod words;
 
-pub use cluster::{Clusters, skin_clusters};
+pub use cluster::skin_clusters;
+pub use clusters::Clusters;
 pub use columns::skin_columns;
 pub use dual_quaternion::{DualQuaternion, lane_dual_quaternions};
 pub use job::{JobError, SkinningInput, SkinningJob, SkinningOutput, Strided};

@@ -240,12 +240,12 @@ fn clusters_agree_with_scalar() {
             })
             .collect();
         for isa in Isa::available() {
-            let clusters = Clusters::new(isa, mesh);
+            let clusters = Clusters::new(isa, mesh, Store::Cached);
             for format in formats() {
                 let floats = mesh.vertex_count() * format.floats();
                 let (mut want, mut out) = (vec![f32::NAN; floats], vec![7.0; floats + 16]);
                 skin(mesh, &palette, format, &mut want);
-                skin_clusters(&clusters, &palette, format, &mut out);
+                skin_clusters(&clusters, &palette, 1, format, &mut out);
                 let differ = out
                     .iter()
                     .zip(&want)
@@ -369,4 +369,67 @@ fn step_and_cubic_tracks_hold_their_keys() {
             x_at(&cubic, time)
         );
     }
+}
+
+/// Clusters for streaming write what the scalar form writes, wherever lines begin and end: with fewer vertices than a
+/// vector has, a last vector that is not full, more clusters than are skinned at a time and more instances than a block.
+#[test]
+fn streamed_clusters_agree_with_scalar() {
+    let packed = VertexFormat {
+        encoding: Encoding::Packed,
+        ..VertexFormat::default()
+    };
+    for (vertices, instances) in [(1, 17), (7, 3), (16, 2), (33, 5), (250, 3), (1043, 2)] {
+        let mut parts = tube(20, 131, 16).into_parts();
+        parts.primitives[0] = parts.primitives[0].with_vertices(&(0..vertices).collect::<Vec<_>>());
+        let model = Model::new(parts).unwrap();
+        let mesh = model.mesh();
+        let entries = model.palette_joints().len();
+        // A matrix of its own for every instance and joint.
+        let palettes: Vec<Rows> = (0..instances * entries)
+            .map(|j| {
+                std::array::from_fn(|c| {
+                    f32::from(u8::from(c % 5 == 0)) + ((7 * j + 3 * c) % 19) as f32 / 100.0
+                })
+            })
+            .collect();
+        for format in formats().chain([packed]) {
+            let words = mesh.vertex_count() * format.words();
+            let mut want = vec![f32::NAN; instances * words];
+            for (palette, want) in palettes.chunks(entries).zip(want.chunks_mut(words)) {
+                skin(mesh, palette, format, want);
+            }
+            for isa in Isa::available() {
+                let clusters = Clusters::new(isa, mesh, Store::Streamed);
+                for before in [0, 1, 4, 15] {
+                    let mut out = vec![7.0; before + want.len() + 16];
+                    skin_clusters(&clusters, &palettes, instances, format, &mut out[before..]);
+                    let around = out[..before].iter().chain(&out[before + want.len()..]);
+                    assert!(
+                        around.into_iter().all(|v| *v == 7.0),
+                        "{isa}, {vertices} vertices, {format:?}, {before} words before: wrote beside its place"
+                    );
+                    let differ = out[before..]
+                        .iter()
+                        .zip(&want)
+                        .map(|(a, b)| difference(format, *a, *b))
+                        .fold(0.0, f32::max);
+                    assert!(
+                        differ < 3e-6,
+                        "{isa}, {vertices} vertices, {format:?}, {before} words before: differ by {differ}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// How far two words are apart; 0 for packed ones whose halves differ by one step or less, as they are rounded.
+fn difference(format: VertexFormat, a: f32, b: f32) -> f32 {
+    if format.encoding == Encoding::F32 {
+        return (a - b).abs();
+    }
+    let low = (a.to_bits() as i16).abs_diff(b.to_bits() as i16);
+    let high = ((a.to_bits() >> 16) as i16).abs_diff((b.to_bits() >> 16) as i16);
+    f32::from(low.max(high) / 2)
 }

@@ -219,7 +219,7 @@ fn skinning(isa: Isa, name: &str, format: VertexFormat, count: &mut Count) -> Re
     );
     let mut dual: Aligned<DualQuaternion> = Aligned::zeroed(lanes.len());
     lane_dual_quaternions(isa, &lanes, &mut dual);
-    let clusters = Clusters::new(isa, mesh);
+    let clusters = Clusters::new(isa, mesh, Store::Cached);
     let one = &rows[..model.palette_joints().len()];
     let words = mesh.vertex_count() * format.words();
     let mut out: Aligned<f32> = Aligned::zeroed(BLOCK * words);
@@ -244,7 +244,7 @@ fn skinning(isa: Isa, name: &str, format: VertexFormat, count: &mut Count) -> Re
             skin_columns(isa, mesh, mesh.shape(), one, format, &mut out[..words])
         }),
         ("cluster", &|out| {
-            skin_clusters(&clusters, one, format, &mut out[..words])
+            skin_clusters(&clusters, one, 1, format, &mut out[..words])
         }),
         ("lanes", &|out| {
             by_block(LanePalette::Matrices(&lanes), false, out)

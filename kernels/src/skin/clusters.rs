@@ -1,0 +1,227 @@
+//! The vertices of a mesh in clusters that share few joints, and their numbers after skinning.
+
+use super::stream::{Store, TILE};
+use super::words::{MOST_FLOATS, Matrix, moved, rotated_normal, rotated_tangent};
+use crate::model::{Mesh, Rows};
+use crate::simd::{self, Aligned, Isa, Simd};
+use crate::vertex::{Cube, Normals, VertexFormat};
+
+/// Numbers of a vertex's position and normal, and of a tangent with its handedness.
+pub(super) const POINT: usize = 6;
+pub(super) const TANGENT: usize = 4;
+/// Neighbouring vertices that are sorted together. Their output stays in the first-level cache until all are written,
+/// and is prefetched meanwhile. A multiple of the lanes of any vector.
+pub(super) const WINDOW: usize = 1024;
+
+/// The vertices of a mesh in clusters.
+#[derive(Debug, Clone)]
+pub struct Clusters {
+    pub(super) isa: Isa,
+    pub(super) cube: Cube,
+    pub(super) entries: usize,
+    pub(super) vertex_count: usize,
+    /// Number of joints of each cluster, at least 1.
+    pub(super) joint_counts: Vec<u32>,
+    /// Palette entries of all clusters' joints, each less than `entries`.
+    pub(super) joints: Vec<u16>,
+    /// `[joint of a cluster][lane]`.
+    pub(super) weights: Aligned<f32>,
+    /// `[cluster][number][lane]`: position x y z, normal x y z.
+    pub(super) points: Aligned<f32>,
+    /// `[cluster][number][lane]`: x y z w, or nothing if the mesh has no tangents.
+    pub(super) tangents: Aligned<f32>,
+    /// `[cluster][lane]`: each is less than `vertex_count`. Places that are left over repeat the last vertex. Empty if
+    /// clusters are in the order of the mesh, to be streamed.
+    pub(super) vertices: Vec<u32>,
+}
+
+impl Clusters {
+    /// Sorts the vertices of a mesh into clusters for an instruction set, or for the baseline of its architecture on a
+    /// machine that lacks `isa`, and for a kind of store. Only vectors of a whole cache line gain by streaming; clusters
+    /// for others write through the caches.
+    pub fn new(isa: Isa, mesh: &Mesh, store: Store) -> Self {
+        let isa = if isa.is_available() {
+            isa
+        } else {
+            Isa::Baseline
+        };
+        let lanes = simd::lanes(isa);
+        let is_streamed = store == Store::Streamed && lanes == TILE;
+        let found = gathered(mesh, lanes, is_streamed);
+        let joints: Vec<u16> = found
+            .iter()
+            .flat_map(|cluster| cluster.joints.iter().copied())
+            .collect();
+        let mut weights = Aligned::zeroed(lanes * joints.len());
+        let mut weight_rows = weights.chunks_exact_mut(lanes);
+        let mut points = Aligned::zeroed(lanes * POINT * found.len());
+        let mut tangents =
+            Aligned::zeroed(lanes * TANGENT * found.len() * usize::from(mesh.tangents().is_some()));
+        let mut tangent_rows = tangents.chunks_exact_mut(lanes * TANGENT);
+        let mut vertices = vec![0; lanes * found.len()];
+        let places = vertices
+            .chunks_exact_mut(lanes)
+            .zip(points.chunks_exact_mut(lanes * POINT));
+        for (cluster, (places, points)) in found.iter().zip(places) {
+            let mut tangents = tangent_rows.next();
+            for (lane, place) in places.iter_mut().enumerate() {
+                let vertex = cluster.vertices[lane.min(cluster.vertices.len() - 1)];
+                *place = vertex as u32;
+                let point = mesh.positions()[vertex]
+                    .iter()
+                    .chain(&mesh.normals()[vertex]);
+                for (row, number) in points.chunks_exact_mut(lanes).zip(point) {
+                    row[lane] = *number;
+                }
+                if let (Some(rows), Some(tangents)) = (&mut tangents, mesh.tangents()) {
+                    for (row, number) in rows.chunks_exact_mut(lanes).zip(tangents[vertex]) {
+                        row[lane] = number;
+                    }
+                }
+            }
+            for (&joint, row) in cluster.joints.iter().zip(&mut weight_rows) {
+                for (weight, &vertex) in row.iter_mut().zip(&*places) {
+                    let pairs = mesh
+                        .influences_of(vertex as usize)
+                        .filter(|pair| pair.0 == joint);
+                    *weight = pairs.map(|pair| pair.1).sum();
+                }
+            }
+        }
+        if is_streamed {
+            vertices = Vec::new();
+        }
+        Self {
+            isa,
+            cube: *mesh.cube(),
+            entries: mesh.entries(),
+            vertex_count: mesh.vertex_count(),
+            joint_counts: found
+                .iter()
+                .map(|cluster| cluster.joints.len() as u32)
+                .collect(),
+            joints,
+            weights,
+            points,
+            tangents,
+            vertices,
+        }
+    }
+
+    /// Bytes of the clusters.
+    pub fn bytes(&self) -> u64 {
+        let lists = size_of_val(&self.joint_counts[..])
+            + size_of_val(&self.joints[..])
+            + size_of_val(&self.vertices[..]);
+        lists as u64
+            + self.weights.allocated()
+            + self.points.allocated()
+            + self.tangents.allocated()
+    }
+}
+
+/// Vertices that share joints, and these joints.
+struct Gathered {
+    vertices: Vec<usize>,
+    joints: Vec<u16>,
+}
+
+/// Sorts vertices by their sets of joints, unless they are to stay in order, and cuts them into clusters.
+fn gathered(mesh: &Mesh, lanes: usize, in_order: bool) -> Vec<Gathered> {
+    let mut sorted = Vec::with_capacity(mesh.vertex_count());
+    for vertex in 0..mesh.vertex_count() {
+        let joints = sorted_set(mesh.influences_of(vertex).map(|pair| pair.0));
+        sorted.push((joints, vertex));
+    }
+    if !in_order {
+        sorted.chunks_mut(WINDOW).for_each(<[_]>::sort_unstable);
+    }
+    let mut clusters = Vec::with_capacity(sorted.len().div_ceil(lanes));
+    for members in sorted.chunks(lanes) {
+        let joints = members.iter().flat_map(|member| member.0.iter().copied());
+        clusters.push(Gathered {
+            vertices: members.iter().map(|member| member.1).collect(),
+            joints: sorted_set(joints),
+        });
+    }
+    clusters
+}
+
+/// Joints in rising order, each once: padding repeats one.
+fn sorted_set(joints: impl Iterator<Item = u16>) -> Vec<u16> {
+    let mut joints: Vec<u16> = joints.collect();
+    joints.sort_unstable();
+    joints.dedup();
+    joints
+}
+
+/// Up to [`BLOCK`](crate::crowd::BLOCK) instances and their output.
+pub(super) struct ClusterBlock<'a> {
+    pub clusters: &'a Clusters,
+    pub palettes: &'a [Rows],
+    /// Entries of an instance's palette, at least those of the mesh.
+    pub entries: usize,
+    pub format: VertexFormat,
+    /// One output after the other.
+    pub out: &'a mut [f32],
+}
+
+/// A matrix for each vertex of a cluster.
+///
+/// # Safety
+/// `joints` must be less than the palette's length.
+#[inline(always)]
+pub(super) unsafe fn blend<const W: usize, S: Simd<W>>(
+    palette: &[Rows],
+    joints: &[u16],
+    weights: &[[f32; W]],
+) -> Matrix<S::V> {
+    let mut m = [S::splat(0.0); 12];
+    let ([first, joints @ ..], [first_weight, weights @ ..]) = (joints, weights) else {
+        return m;
+    };
+    // SAFETY: the caller's promise.
+    let entry = unsafe { palette.get_unchecked(usize::from(*first)) };
+    let weight = S::load(first_weight);
+    for (sum, number) in m.iter_mut().zip(entry) {
+        *sum = S::mul(weight, S::splat(*number));
+    }
+    for (&joint, weight) in joints.iter().zip(weights) {
+        // SAFETY: as above.
+        let entry = unsafe { palette.get_unchecked(usize::from(joint)) };
+        let weight = S::load(weight);
+        for (sum, number) in m.iter_mut().zip(entry) {
+            *sum = S::mul_add(weight, S::splat(*number), *sum);
+        }
+    }
+    m
+}
+
+/// The first `FLOATS` numbers of a cluster's skinned vertices, in the order of [`VertexFormat::floats`]; zeros follow.
+/// Tangents that are missing are zero.
+#[inline(always)]
+pub(super) fn skinned<const W: usize, S: Simd<W>, const FLOATS: usize>(
+    [x, y, z, a, b, c]: &[[f32; W]; POINT],
+    tangent: Option<&[[f32; W]; TANGENT]>,
+    m: &Matrix<S::V>,
+    normals: Normals,
+) -> [S::V; MOST_FLOATS] {
+    let mut out = [S::splat(0.0); MOST_FLOATS];
+    out[..3].copy_from_slice(&moved::<W, S>(m, [S::load(x), S::load(y), S::load(z)]));
+    if FLOATS >= 6 {
+        out[3..6].copy_from_slice(&rotated_normal::<W, S>(
+            m,
+            [S::load(a), S::load(b), S::load(c)],
+            normals,
+        ));
+    }
+    if let (10, Some([x, y, z, handedness])) = (FLOATS, tangent) {
+        out[6..9].copy_from_slice(&rotated_tangent::<W, S>(
+            m,
+            [S::load(x), S::load(y), S::load(z)],
+            normals,
+        ));
+        out[9] = S::load(handedness);
+    }
+    out
+}
