@@ -122,17 +122,15 @@ fn is_served(entry: &BackendEntry) -> bool {
 fn crowds(arguments: &Arguments) -> anyhow::Result<Vec<BuiltScene>> {
     let mut counts: BTreeSet<u64> = arguments.instances.iter().copied().collect();
     if counts.is_empty() {
-        let whole = scene(arguments, None)?.instances();
-        counts.extend(FRACTIONS.map(|fraction| (whole / fraction).max(1)));
+        let whole = scene(arguments, None)?;
+        let least = whole.least_instances();
+        counts.extend(FRACTIONS.map(|fraction| (whole.instances() / fraction).max(least)));
     }
     let mut scenes = Vec::with_capacity(counts.len());
     for count in counts {
         scenes.push(scene(arguments, Some(count))?);
     }
-    let mut crowds = common::build(&scenes)?;
-    // A scene has at least one instance of each group, however few are asked for.
-    crowds.dedup_by_key(|scene| scene.crowd.instance_count());
-    Ok(crowds)
+    common::build(&scenes)
 }
 
 /// The scene with a number of instances, or with its own.

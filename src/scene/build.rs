@@ -135,6 +135,7 @@ impl Scene {
         settings
             .check()
             .map_err(|refused| self.refused(&refused.causes(), None, refused.of_key()))?;
+        self.check_instances()?;
         self.check_memory(memory)?;
         let resolved = self.resolve(load)?;
         let mut remarks = self.repairs(&resolved.models);
@@ -188,6 +189,20 @@ impl Scene {
             levels,
             remarks,
         })
+    }
+
+    /// Refuses fewer instances than the groups and their models need.
+    fn check_instances(&self) -> Result<(), SceneError> {
+        let least = self.least_instances();
+        match self.settings.instances {
+            Some(asked) if asked < least => {
+                let problem = format!(
+                    "instances = {asked}; expected {least} or more, one for each group and model"
+                );
+                Err(self.refused(&["instances"], None, problem))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Refuses a crowd whose instances do not fit in so many bytes.

@@ -69,21 +69,53 @@ pub const DEFAULT_PEOPLE: u32 = 64;
 impl GroupDescription {
     /// Returns whether instances of several models mix, or could.
     pub fn is_mixed(&self) -> bool {
-        self.models.len() > 1 || self.models.iter().any(ModelSource::is_person)
+        self.models.len() > 1 || self.has_people()
     }
 
-    /// The smallest number of instances: one of each model that was named. People are drawn from any number.
+    /// Returns whether some of its models are people.
+    pub fn has_people(&self) -> bool {
+        self.models.iter().any(ModelSource::is_person)
+    }
+
+    /// The smallest number of instances: one of each model that was named, and one of the people, if there are any.
     pub fn least_count(&self) -> u64 {
-        if self.models.iter().all(ModelSource::is_person) {
-            1
-        } else {
-            self.models.len() as u64
-        }
+        self.named_models() + u64::from(self.has_people())
     }
 
-    /// The models that instances have: as many as there are instances, at most.
-    pub fn used_models(&self) -> &[ModelSource] {
-        &self.models[..self.models.len().min(self.count as usize)]
+    /// The largest number of people that can be among its instances.
+    pub fn most_people(&self) -> u64 {
+        self.count.saturating_sub(self.named_models())
+    }
+
+    /// Number of models that are no people.
+    fn named_models(&self) -> u64 {
+        let named = self.models.iter().filter(|model| !model.is_person());
+        named.count() as u64
+    }
+
+    /// The models that instances have: those that were named, and no more people than there are other instances.
+    pub fn used_models(&self) -> Vec<&ModelSource> {
+        let mut people = self.most_people();
+        let mut used = Vec::new();
+        for model in &self.models {
+            if !model.is_person() {
+                used.push(model);
+            } else if people > 0 {
+                people -= 1;
+                used.push(model);
+            }
+        }
+        used
+    }
+
+    /// Draws people from this many, if there are any.
+    fn draw_people(&mut self, count: u32) {
+        if let Some(first) = self.models.iter().position(ModelSource::is_person) {
+            let people = self.models[first].people(count);
+            self.models.retain(|model| !model.is_person());
+            // All models before the first of the people were named.
+            self.models.splice(first..first, people);
+        }
     }
 }
 
@@ -125,6 +157,11 @@ impl Scene {
         counts.fold(0, u64::saturating_add)
     }
 
+    /// The smallest number of instances: one of each group and of each model that was named.
+    pub fn least_instances(&self) -> u64 {
+        self.groups.iter().map(GroupDescription::least_count).sum()
+    }
+
     /// Number of times that a frame draws the crowd.
     pub fn passes(&self) -> u32 {
         self.settings.passes.unwrap_or(1)
@@ -150,10 +187,8 @@ impl Scene {
         }
         self.camera.distance = settings.distance.unwrap_or(self.camera.distance);
         for group in &mut self.groups {
-            if let Some(count) = settings.models
-                && let Some(people) = group.models[0].people(count)
-            {
-                group.models = people;
+            if let Some(count) = settings.models {
+                group.draw_people(count);
             }
             for model in &mut group.models {
                 model.vertices = settings.vertices.or(model.vertices);

@@ -127,16 +127,13 @@ impl ModelSource {
         }
     }
 
-    /// This many people, if the source is one of them.
-    pub(super) fn people(&self, count: u32) -> Option<Vec<Self>> {
-        if !self.is_person() {
-            return None;
-        }
+    /// This many people, in the place of one of them.
+    pub(super) fn people(&self, count: u32) -> Vec<Self> {
         let people = (0..count).map(|number| Self {
             origin: Origin::Person(number),
             ..self.clone()
         });
-        Some(people.collect())
+        people.collect()
     }
 
     pub(super) fn is_person(&self) -> bool {

@@ -125,7 +125,7 @@ impl Scene {
     fn place_of(&self, source: &ModelSource) -> Option<Place> {
         self.groups
             .iter()
-            .find(|group| group.used_models().contains(source))
+            .find(|group| group.used_models().contains(&source))
             .and_then(|group| group.model_place)
     }
 
@@ -134,11 +134,8 @@ impl Scene {
         let Some(models) = self.settings.models else {
             return Ok(());
         };
-        let people = self
-            .groups
-            .iter()
-            .filter(|group| group.models[0].is_person());
-        let problem = match people.map(|group| group.count).min() {
+        let people = self.groups.iter().filter(|group| group.has_people());
+        let problem = match people.map(GroupDescription::most_people).min() {
             None => format!(
                 "{models} models, but no group of people; expected a scene with one, such as city"
             ),

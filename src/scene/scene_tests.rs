@@ -36,13 +36,13 @@ fn built_in_scenes_are_sound() {
     // Fewer vertices are built faster, if the build can change a model's number.
     let vertices = cfg!(feature = "resample").then_some(600);
     for (name, _) in BUILT_IN {
+        let scene = Scene::load(name).unwrap();
+        assert_eq!(scene.name, name);
         let few = Settings {
-            instances: Some(5),
+            instances: Some(scene.least_instances().max(5)),
             vertices,
             ..Settings::default()
         };
-        let scene = Scene::load(name).unwrap();
-        assert_eq!(scene.name, name);
         scene.with(few).build(MEMORY).unwrap();
     }
     let instances = |name| Scene::load(name).unwrap().instances();
@@ -221,6 +221,57 @@ fn each_of_several_models_has_an_instance() {
     assert_eq!(several.with(few.clone()).instances(), 3);
     // People are drawn from any number.
     assert_eq!(Scene::load("people").unwrap().with(few).instances(), 2);
+}
+
+#[test]
+fn people_among_other_models_are_as_few_as_asked() {
+    let built = |instances, models| {
+        let settings = Settings {
+            instances: Some(instances),
+            models,
+            ..Settings::default()
+        };
+        let mixed = Scene::of_models(&["people", "sprout-glb"]).unwrap();
+        mixed.with(settings).build(MEMORY)
+    };
+    for (instances, models, mixed) in [(2, None, 2), (5, None, 5), (70, None, 65), (70, Some(3), 4)]
+    {
+        let scene = built(instances, models).unwrap();
+        assert_eq!(scene.crowd.instance_count() as u64, instances);
+        assert_eq!(scene.mixed_models, Some(mixed));
+        let sprouts = scene.crowd.groups().iter();
+        assert!(
+            sprouts
+                .map(|group| group.model.name())
+                .any(|name| name == "sprout")
+        );
+    }
+    let people = built(3, Some(3)).unwrap_err();
+    assert!(
+        people.to_string().contains("expected at most 2"),
+        "{people}"
+    );
+}
+
+#[test]
+fn fewer_instances_than_models_and_groups_are_refused() {
+    let few = |instances, scene: Scene| {
+        let settings = Settings {
+            instances: Some(instances),
+            ..Settings::default()
+        };
+        scene.with(settings).build(MEMORY)
+    };
+    let models = Scene::of_models(&["people", "sprout-glb"]).unwrap();
+    let groups = parse("[[group]]\nmodel = \"walker\"\n[[group]]\nmodel = \"walker\"").unwrap();
+    for (name, scene) in [("people+sprout-glb", models), ("test", groups)] {
+        let error = few(1, scene.clone()).unwrap_err();
+        let expected = format!(
+            "--instances for {name}: instances = 1; expected 2 or more, one for each group and model"
+        );
+        assert_eq!(error.to_string(), expected);
+        assert!(few(2, scene).is_ok());
+    }
 }
 
 #[test]

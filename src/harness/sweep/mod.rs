@@ -203,6 +203,11 @@ impl Sweep<'_> {
         searched
     }
 
+    /// A point with another number of instances, or as few as its scene can have.
+    fn sized(&self, point: &SweepPoint, instances: u64) -> SweepPoint {
+        point.with_instances(Some(instances.max(self.scene.least_instances())))
+    }
+
     /// The context of a point's threads.
     fn context(&self, point: &SweepPoint) -> &Context {
         let Some(threads) = point.threads else {
@@ -222,7 +227,7 @@ impl Sweep<'_> {
         entry: &BackendEntry,
         instances: u64,
     ) -> Result<Option<u64>, BackendError> {
-        let settings = point.with_instances(Some(instances)).settings;
+        let settings = self.sized(point, instances).settings;
         let scene = self
             .scene
             .clone()
@@ -406,7 +411,7 @@ impl Drive<'_> {
         instances: u64,
         done: Range<f64>,
     ) -> Result<Option<Duration>, SweepError> {
-        let results = self.point(&point.with_instances(Some(instances)), &[entry], done)?;
+        let results = self.point(&self.sweep.sized(point, instances), &[entry], done)?;
         match results.get(entry.name) {
             Some(KnownResult {
                 status: Status::Ok,

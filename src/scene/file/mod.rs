@@ -155,21 +155,21 @@ fn models(keys: &Keys, model: ModelSource, count: u64) -> Result<Vec<ModelSource
     let most = Settings::MOST_MODELS;
     let expected = format!("1 to {most}");
     let wanted = keys.optional("models", |n| (1..=most).contains(&n), &expected)?;
-    let Some(people) = model.people(wanted.unwrap_or(DEFAULT_PEOPLE)) else {
+    if !model.is_person() {
         return match wanted {
             Some(_) => {
                 Err(keys.error("models", "models of one model; expected model = \"people\""))
             }
             None => Ok(vec![model]),
         };
-    };
+    }
     if let Some(models) = wanted
         && u64::from(models) > count
     {
         let problem = format!("models = {models} for {count} instances; expected at most {count}");
         return Err(keys.error("models", problem));
     }
-    Ok(people)
+    Ok(model.people(wanted.unwrap_or(DEFAULT_PEOPLE)))
 }
 
 fn model(keys: &Keys) -> Result<ModelSource, SceneError> {

@@ -51,7 +51,7 @@ fn a_devices_limits_stand_below_those_of_the_processor_and_in_the_file() {
          limits, upload: 10.7 GB/s staged by 1 thread, 48.0 by 16 threads; 394.0 copied (64 MiB)\n"
     );
     let few = Settings {
-        instances: Some(1),
+        instances: Some(3),
         ..Settings::default()
     };
     let scene = Scene::load("smoke").unwrap().with(few);
