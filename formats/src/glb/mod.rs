@@ -21,10 +21,6 @@ use skinbench_kernels::model::{
     NO_PARENT, PrimitiveData, Rows, Skeleton, SkinData, Transform,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::ffi::OsString;
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
 
 /// Error for a model that could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -35,47 +31,6 @@ pub enum ExportError {
     /// Compact keys are derived from a file's keys, which are closer to the authored clip.
     #[error("clip {0:?} is compact; expected the clip that it was made from")]
     Compact(String),
-    /// The file, or the temporary file that replaces it, could not be written.
-    #[error("{}: cannot be written: {source}", .file.display())]
-    Unwritable {
-        /// The file.
-        file: PathBuf,
-        /// Reason given by the system.
-        source: io::Error,
-    },
-}
-
-/// Writes a model to a `.glb`. An existing file is replaced atomically, and only when the new one is complete. A link is
-/// followed; what is no regular file, such as a pipe, is written to as it is.
-///
-/// # Errors
-/// As [`to_glb`], or the folder is not writable.
-pub fn write(model: &Model, file: impl AsRef<Path>) -> Result<(), ExportError> {
-    let file = file.as_ref();
-    let bytes = to_glb(model)?;
-    let written = match fs::canonicalize(file) {
-        Ok(known) if !known.is_file() => fs::write(known, bytes),
-        Ok(known) => replace(&known, &bytes),
-        Err(_) => replace(file, &bytes),
-    };
-    written.map_err(|source| ExportError::Unwritable {
-        file: file.into(),
-        source,
-    })
-}
-
-/// Writes a file under a name of its own and gives it that of another.
-fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut name = OsString::from(".");
-    name.push(file.file_name().unwrap_or_default());
-    name.push(format!(".{}.tmp", std::process::id()));
-    let unfinished = file.with_file_name(name);
-    let written = fs::write(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, file));
-    if written.is_err() {
-        // The first error is the one to report.
-        let _ = fs::remove_file(&unfinished);
-    }
-    written
 }
 
 /// A model as the bytes of a `.glb`.
