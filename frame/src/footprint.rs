@@ -8,9 +8,12 @@ use skinbench_kernels::model::Clip;
 use skinbench_kernels::pose::PoseMemory;
 use skinbench_kernels::vertex::Attributes;
 use std::ops::{Add, AddAssign};
+use strum::VariantArray;
 
-/// Purpose of a buffer. Its serialised form is its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// Purpose of a buffer. Its serialised form is its name. Those that frames need without drawing come first.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, VariantArray,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Purpose {
     /// Constant data that skinning reads: vertices and influences.
@@ -31,30 +34,9 @@ pub enum Purpose {
     Staging,
 }
 
-impl Purpose {
-    /// All purposes.
-    pub const ALL: [Self; 7] = [
-        Self::Mesh,
-        Self::Clips,
-        Self::Palettes,
-        Self::Output,
-        Self::Scratch,
-        Self::Targets,
-        Self::Staging,
-    ];
-    /// Purposes of the memory that frames need, without drawing.
-    pub const RESIDENT: [Self; 5] = [
-        Self::Mesh,
-        Self::Clips,
-        Self::Palettes,
-        Self::Output,
-        Self::Scratch,
-    ];
-}
-
 /// Numbers of bytes by purpose.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Bytes([u64; Purpose::ALL.len()]);
+pub struct Bytes([u64; Purpose::VARIANTS.len()]);
 
 impl Bytes {
     /// Bytes of one purpose.
@@ -71,17 +53,19 @@ impl Bytes {
 
     /// The bytes of all purposes together.
     pub fn total(self) -> u64 {
-        self.0
-            .iter()
-            .fold(0, |sum, bytes| sum.saturating_add(*bytes))
+        saturating_sum(&self.0)
     }
 
-    /// The bytes that frames need, without drawing: those of [`Purpose::RESIDENT`].
+    /// The bytes that frames need, without drawing.
     pub fn resident(self) -> u64 {
-        Purpose::RESIDENT
-            .iter()
-            .fold(0, |sum, purpose| sum.saturating_add(self.get(*purpose)))
+        saturating_sum(&self.0[..Purpose::Targets as usize])
     }
+}
+
+fn saturating_sum(bytes: &[u64]) -> u64 {
+    bytes
+        .iter()
+        .fold(0, |sum, bytes| sum.saturating_add(*bytes))
 }
 
 impl Add for Bytes {
