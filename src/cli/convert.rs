@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use clap::Args;
 use skinbench::asset::{self, Request, Vertices, glb};
 use skinbench::model::Model;
-use skinbench::scene::{BUILT_IN_MODELS, ModelSource};
+use skinbench::scene::ModelSource;
 use std::path::{Path, PathBuf};
 
 /// Write a model as one glTF binary (.glb)
@@ -49,11 +49,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 fn load(model: &Path, clips: &[PathBuf], vertices: Vertices) -> anyhow::Result<Model> {
-    let is_built_in = BUILT_IN_MODELS
-        .iter()
-        .any(|known| Path::new(known) == model);
-    if is_built_in && clips.is_empty() {
-        let source = ModelSource::from_name(model);
+    let source = ModelSource::from_name(model);
+    if !source.is_file() && clips.is_empty() {
         source.load().map_err(|error| anyhow!(error))
     } else {
         let request = Request {

@@ -79,8 +79,9 @@ fn is_scene_file(path: &Path) -> bool {
         .is_some_and(|e| e.eq_ignore_ascii_case("toml"))
 }
 
-fn is_built_in_model(name: &Path) -> bool {
-    BUILT_IN_MODELS.iter().any(|known| Path::new(known) == name)
+/// Returns whether a name is that of a built-in model, or of a model file.
+fn names_model(name: &Path) -> bool {
+    !ModelSource::from_name(name).is_file() || is_model_file(name)
 }
 
 impl Scene {
@@ -104,7 +105,7 @@ impl Scene {
     /// A name that is neither.
     pub fn with_model(mut self, name: impl AsRef<Path>) -> Result<Self, SceneError> {
         let name = name.as_ref();
-        if !is_built_in_model(name) && !is_model_file(name) {
+        if !names_model(name) {
             let known = [&BUILT_IN_MODELS[..], &["a model file"]].concat();
             return Err(SceneError::unknown(
                 "model",
@@ -126,7 +127,7 @@ impl Scene {
         let name = name.as_ref();
         let is_scene =
             BUILT_IN.iter().any(|scene| Path::new(scene.0) == name) || is_scene_file(name);
-        !is_scene && (is_built_in_model(name) || is_model_file(name))
+        !is_scene && names_model(name)
     }
 
     /// 100 instances of models, by name or file, in a random order, or one of each if these are more; each plays its

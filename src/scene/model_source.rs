@@ -141,7 +141,7 @@ impl ModelSource {
     }
 
     /// Returns whether the model is read from a file, and is not built in.
-    pub(super) fn is_file(&self) -> bool {
+    pub fn is_file(&self) -> bool {
         matches!(self.origin, Origin::File(_))
     }
 

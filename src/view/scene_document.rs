@@ -3,7 +3,7 @@
 
 use crate::asset::regular_file;
 use crate::crowd::TICKS_PER_SECOND;
-use crate::scene::{BUILT_IN_MODELS, Camera, LayerPlan, Scene, SceneError, SceneFile, Settings};
+use crate::scene::{Camera, LayerPlan, ModelSource, Scene, SceneError, SceneFile, Settings};
 use std::path::Path;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Value};
 
@@ -41,7 +41,7 @@ impl SceneDocument {
         // Checks names and values; errors state line and column.
         file.read()?;
         // A scene loads its models when it is built, but a missing file is reported immediately.
-        if Scene::is_model(source) && !BUILT_IN_MODELS.contains(&source) {
+        if Scene::is_model(source) && ModelSource::from_name(source).is_file() {
             regular_file::open(Path::new(source))
                 .map_err(|error| SceneError::new(source, format!("cannot read: {error}")))?;
         }
