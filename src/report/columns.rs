@@ -15,7 +15,7 @@ pub struct Column<T> {
     /// When it makes room for others.
     place: Place,
     /// How its cells are set.
-    align: Align,
+    align: CellAlignment,
     /// The cell of a row; `None` is shown as a dash.
     cell: fn(&T) -> Option<String>,
 }
@@ -26,7 +26,7 @@ impl<T> Column<T> {
         Self {
             heading,
             place: Place::Stays,
-            align: Align::Left,
+            align: CellAlignment::Left,
             cell,
         }
     }
@@ -40,7 +40,7 @@ impl<T> Column<T> {
         Self {
             heading,
             place,
-            align: Align::Right,
+            align: CellAlignment::Right,
             cell,
         }
     }
@@ -53,15 +53,6 @@ pub enum Place {
     Stays,
     /// If the screen is too narrow, after all columns with a lower number, and if no row has a cell.
     Leaves(u8),
-}
-
-/// Alignment of the cells of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Align {
-    /// Words.
-    Left,
-    /// Figures.
-    Right,
 }
 
 /// A table on a screen.
@@ -196,10 +187,13 @@ fn columns_between(rows: &[Vec<String>], from: usize, to: usize) -> Table {
     }
     let mut table = new_table(lines.remove(0));
     table.add_rows(lines);
-    align(
-        &mut table,
-        |at| if at == 0 { Align::Left } else { Align::Right },
-    );
+    align(&mut table, |at| {
+        if at == 0 {
+            CellAlignment::Left
+        } else {
+            CellAlignment::Right
+        }
+    });
     table
 }
 
@@ -225,12 +219,9 @@ fn new_table(headings: Vec<String>) -> Table {
     table
 }
 
-fn align(table: &mut Table, align: impl Fn(usize) -> Align) {
+fn align(table: &mut Table, align: impl Fn(usize) -> CellAlignment) {
     for (at, column) in table.column_iter_mut().enumerate() {
-        column.set_cell_alignment(match align(at) {
-            Align::Left => CellAlignment::Left,
-            Align::Right => CellAlignment::Right,
-        });
+        column.set_cell_alignment(align(at));
         let before = if at == 0 { 0 } else { GAP };
         column.set_padding((before as u16, 0));
     }

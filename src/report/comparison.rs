@@ -5,6 +5,7 @@ use super::columns::{Column, Place, fitted};
 use super::table::left_out;
 use super::units::duration;
 use crate::results::compare::{Change, Comparison, Sensitivity, StageComparison, Verdict};
+use crate::wording::{counted, counted_as};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows that the verdict names.
@@ -51,7 +52,7 @@ pub fn text(comparison: &Comparison, shown: &Shown) -> String {
     for (why, count) in reasons(comparison) {
         text += &format!(
             "{}: {why}\n",
-            counted(count, "row not compared", "rows not compared")
+            counted_as(count as u64, "row not compared", "rows not compared")
         );
     }
     for warning in &comparison.warnings {
@@ -66,12 +67,6 @@ pub fn text(comparison: &Comparison, shown: &Shown) -> String {
         }
     }
     text + &verdict(comparison, shown) + "\n"
-}
-
-/// `1 round`, `2 rounds`.
-fn counted(count: usize, one: &str, several: &str) -> String {
-    let what = if count == 1 { one } else { several };
-    format!("{count} {what}")
 }
 
 /// A table for each point.
@@ -135,14 +130,14 @@ fn interval(change: &Change) -> String {
 /// How many frames and stages there are of each verdict.
 fn counts(comparison: &Comparison) -> String {
     let mut text = String::new();
-    for (what, several, is_frame) in [("frame", "frames", true), ("stage", "stages", false)] {
+    for (what, is_frame) in [("frame", true), ("stage", false)] {
         let [slower, faster, same] = [Verdict::Slower, Verdict::Faster, Verdict::Same]
             .map(|verdict| count(comparison, is_frame, verdict));
         let all = slower + faster + same;
         if all > 0 {
             text += &format!(
                 "{}: {slower} slower, {faster} faster, {same} the same within noise\n",
-                counted(all, what, several)
+                counted(all as u64, what)
             );
         }
     }
@@ -189,10 +184,7 @@ fn smallest(sensitivity: &Sensitivity, detect: f64) -> String {
     text += &match needed {
         Some(needed) => {
             let more = needed.saturating_sub(rounds).max(1);
-            format!(
-                "{} for {wanted}\n",
-                counted(more, "more round", "more rounds")
-            )
+            format!("{} for {wanted}\n", counted(more as u64, "more round"))
         }
         None => {
             format!("too noisy for {wanted}: close other programs, or measure fewer backends\n")

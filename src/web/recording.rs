@@ -189,13 +189,9 @@ pub(super) fn record(
         .unwrap_or(of_format)
         .beside(approximation);
     let parity = Parity {
-        max_rel: None,
-        max_normal: None,
         tolerance,
         approximation,
-        vertices: 0,
-        visible: None,
-        failure: None,
+        ..Parity::default()
     };
     let blending = session.prepared.blending();
     let traffic = session
