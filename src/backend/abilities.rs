@@ -4,7 +4,7 @@ use crate::crowd::Crowd;
 use crate::frame::{Ability, BackendError, Job, Lack, Result};
 
 /// Abilities of a backend.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Abilities {
     /// Place of the joints of a frame.
     pub joints: Joints,

@@ -28,7 +28,7 @@ pub struct Build {
 }
 
 /// The machine, the program and the time of a run. Strings are empty if the system does not provide them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Environment {
     /// Identifies the run by its time and process.
     pub run_id: String,

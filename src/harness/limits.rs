@@ -58,7 +58,7 @@ pub struct Host {
 }
 
 /// Peak rates of a machine, to be shown beside its results.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct MachineLimits {
     /// Those of the processor with one thread, and with all if there are more.
     pub hosts: Vec<Host>,
@@ -67,7 +67,7 @@ pub struct MachineLimits {
 }
 
 /// Peak rates of a device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DeviceLimits {
     /// Bandwidth of its memory, over more bytes than its caches hold.
     pub memory: DeviceBandwidth,

@@ -25,7 +25,7 @@ const OF_GROUP: [usize; 2] = [2, 16];
 const VERTICES: usize = 2_000;
 
 /// Largest error of a crowd with levels.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 pub struct LodError {
     /// Over the diagonal of what the full model shows.
     pub relative: f64,

@@ -24,7 +24,7 @@ const PACKING: f64 = 5.3e-5;
 
 /// Largest differences from the reference that a backend is allowed. The diagonal is that of what a group shows
 /// ([`Shown`]).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Tolerance {
     /// Poses, and matrices by the distance that they move the mesh: largest error over the diagonal.
     pub pose: f64,
@@ -91,7 +91,7 @@ impl Tolerance {
 }
 
 /// Ticks and instances to verify.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Coverage {
     /// Frames, as ticks.
     pub ticks: Vec<u32>,
@@ -147,7 +147,7 @@ impl Coverage {
 }
 
 /// Result of comparing a backend with the reference.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Parity {
     /// Largest position error over the diagonal of what its group shows, or that of poses if the backend computes no
     /// vertices; NaN if any error was NaN, `None` if nothing could be compared.

@@ -18,7 +18,6 @@ const STILL: f64 = 0.1;
 const MOST_APART: f64 = 32.0;
 
 /// What two backends' depth images of a scene may differ by.
-#[derive(Debug, Clone, Copy)]
 pub(super) struct Sight {
     /// Pixels of a row.
     pub width: usize,

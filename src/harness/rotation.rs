@@ -6,7 +6,7 @@ use crate::frame::{BackendError, Bytes, Footprint, OutputBuffers, Purpose, Resul
 use bytesize::ByteSize;
 
 /// Memory that all backends of a rotation share, counted once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct SharedMemory {
     /// The host side of the output buffers.
     pub host_output: u64,

@@ -161,7 +161,7 @@ fn block_bootstrap(values: &[f64], block: usize) -> f64 {
 }
 
 /// A ratio of two times and its uncertainty.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Ratio {
     /// Natural logarithm of the best estimate.
     pub log: f64,

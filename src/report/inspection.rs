@@ -16,7 +16,7 @@ use std::time::Duration;
 const PLAYING: u32 = 256;
 
 /// A model in numbers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Inspection {
     /// Name of the model.
     pub name: String,
@@ -67,7 +67,7 @@ pub struct Inspection {
 }
 
 /// An image on a surface.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct TextureSummary {
     /// Name of the first material that uses it.
     pub material: String,
@@ -78,7 +78,7 @@ pub struct TextureSummary {
 }
 
 /// A skin in numbers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct SkinSummary {
     /// Name in the file.
     pub name: String,
@@ -87,7 +87,7 @@ pub struct SkinSummary {
 }
 
 /// Morph targets in numbers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct TargetSummary {
     /// Names and default weights.
     pub list: Vec<(String, f32)>,
@@ -119,7 +119,7 @@ impl TargetSummary {
 }
 
 /// A primitive in numbers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct PrimitiveSummary {
     /// Index of the skin.
     pub skin: u16,
@@ -136,7 +136,7 @@ pub struct PrimitiveSummary {
 }
 
 /// A clip in numbers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct ClipSummary {
     /// Name in the file.
     pub name: String,
@@ -155,7 +155,7 @@ pub struct ClipSummary {
 }
 
 /// A compact clip in numbers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct CompactSummary {
     /// Bytes of its frames and tracks.
     pub bytes: usize,
@@ -200,7 +200,7 @@ fn summary(model: &Model, clip: &Clip, compact: Option<&Clip>) -> ClipSummary {
 }
 
 /// Bytes of the stores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize)]
 pub struct StoreBytes {
     /// Parents, rest transforms, fixed matrices.
     pub skeleton: usize,
@@ -213,7 +213,7 @@ pub struct StoreBytes {
 }
 
 /// Bytes that posing reads while instances play the clips in turn: clips, the skeleton, layers, and what kernels keep of clips.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize)]
 pub struct PlayingBytes {
     /// Number of instances.
     pub instances: u32,

@@ -110,7 +110,7 @@ impl Camera {
 }
 
 /// A crowd in the picture.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Framed {
     /// The crowd's middle.
     pub target: Vec3,

@@ -24,7 +24,7 @@ const COLORS: [[f32; 3]; 5] = [
 const NOT_A_NUMBER: [f32; 3] = [0.0, 1.0, 1.0];
 
 /// Vertices of some instances, coloured by their errors.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Heat {
     /// Triangles of the vertices in world space, in the colours of their errors.
     pub overlay: Overlay,

@@ -23,7 +23,7 @@ pub struct SceneDocument {
 }
 
 /// A layer of a scene.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct LayerIndex {
     /// Group of the scene.
     pub group: usize,

@@ -20,7 +20,7 @@ fn vertex_bytes(format: VertexFormat) -> usize {
 }
 
 /// What a page holds of the reference.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Coverage {
     /// Instances of each group, at most [`SAMPLED`].
     pub instances: usize,

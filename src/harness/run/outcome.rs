@@ -56,7 +56,7 @@ impl From<&BackendError> for Status {
 }
 
 /// A stage's times by one clock, frame by frame.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct StageTimes {
     /// The stage.
     pub stage: Stage,
@@ -75,7 +75,7 @@ pub struct StageTimes {
 }
 
 /// A clock during some frames, as a fraction of its best in the run.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 pub struct RelativeClock {
     /// Median over the frames.
     pub median: f64,
@@ -86,7 +86,7 @@ pub struct RelativeClock {
 }
 
 /// The least time that a stage could take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Floor {
     /// Bytes per frame.
     pub bytes: u64,
@@ -114,7 +114,7 @@ impl StageTimes {
 }
 
 /// Results of a backend.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// Whose code it is, as [`crate::registry::BackendEntry::owner`].
     pub owner: &'static str,
@@ -147,7 +147,7 @@ pub struct Outcome {
 }
 
 /// How a backend ended, without its times.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Ended {
     /// Name as in the registry.
     pub backend: &'static str,

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 const LINKS: u32 = 1 << 14;
 
 /// The clock of the processor that runs the calling thread, and the best time of the chain so far.
-#[derive(Debug)]
 pub(super) struct ProcessorClock {
     best: Cell<Duration>,
 }

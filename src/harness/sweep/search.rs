@@ -13,7 +13,7 @@ const MEASURED: u32 = 12;
 const ASKED: u32 = 64;
 
 /// A running search: take [`Search::next`], measure it, pass what it took to [`Search::record`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Search {
     budget: f64,
     start: u64,
