@@ -723,7 +723,7 @@ mod tests {
 
     fn scene() -> BuiltScene {
         let few = Settings {
-            instances: Some(1),
+            instances: Some(3),
             ..Settings::default()
         };
         Scene::load("smoke")

@@ -303,7 +303,7 @@ mod tests {
     /// A scene, and the machine that measures it.
     fn measured_scene<R>(load: DeviceLoad, use_it: impl FnOnce(&MeasuredScene) -> R) -> R {
         let settings = Settings {
-            instances: Some(1),
+            instances: Some(3),
             device: Some(load),
             ..Settings::default()
         };
