@@ -26,8 +26,6 @@ const PROCESSES: f64 = 0.03;
 const PROCESSES_FREEDOM: f64 = 8.0;
 /// Number of frames whose ratios show how much runs differ.
 const SEVERAL: usize = 6;
-/// Change that a comparison is expected to show, unless it is told another one.
-pub const DETECT: f64 = 0.02;
 
 /// Verdict on a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
@@ -756,7 +754,7 @@ mod tests {
             two.measurements.push(measurement);
         }
         let warned = |base: &Recorded, new: &Recorded| {
-            let warnings = compare(base, new, DETECT).warnings;
+            let warnings = compare(base, new, 0.02).warnings;
             warnings
                 .into_iter()
                 .filter(|warning| warning.contains("of several machines in one row"))

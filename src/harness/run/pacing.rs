@@ -166,7 +166,7 @@ mod tests {
     use crate::harness::run::{StageTimes, Status, simulated_device_tests as device};
     use crate::registry;
     use crate::report::{Screen, run_text};
-    use crate::results::compare::{DETECT, compare};
+    use crate::results::compare::compare;
     use crate::results::{MeasuredScene, Recorded};
     use crate::scene::{DeviceLoad, Scene, Settings};
     use std::cell::Cell;
@@ -392,13 +392,13 @@ mod tests {
                 ..Recorded::default()
             })
         };
-        let compared = compare(&results(&awake), &results(&asleep), DETECT);
+        let compared = compare(&results(&awake), &results(&asleep), 0.02);
         assert_eq!(compared.compared(), 0, "{compared:?}");
         assert!(compared.rows.iter().all(|row| {
             row.change == Err("the device's clock was unsteady in the new results".into())
         }));
         assert_eq!(
-            compare(&results(&awake), &results(&awake), DETECT).compared(),
+            compare(&results(&awake), &results(&awake), 0.02).compared(),
             2,
             "a steady clock"
         );

@@ -8,12 +8,15 @@ use rayon::prelude::*;
 use skinbench::harness::uncertainty::LOOKS;
 use skinbench::report::Screen;
 use skinbench::report::comparison::{self, Shown};
-use skinbench::results::compare::{Comparison, DETECT};
+use skinbench::results::compare::Comparison;
 use skinbench::results::recorded::Recorded;
 use skinbench::results::{Measurement, SummaryRow};
 use snapbox::cmd::cargo_bin;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+/// The change that a comparison is expected to show.
+const DETECT: f64 = 0.02;
 
 /// Compares with the usual smallest change.
 fn compare(base: &Recorded, new: &Recorded) -> Comparison {
