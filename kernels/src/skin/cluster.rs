@@ -2,7 +2,7 @@
 //! sorted once into clusters that share few joints. Each number of a joint's palette entry is then broadcast once for
 //! all vertices of a cluster, and multiplied by their weights for that joint; nothing is gathered.
 
-use super::clusters::{ClusterBlock, Clusters, POINT, TANGENT, WINDOW, blend, skinned};
+use super::clusters::{ClusterBlock, Clusters, Order, POINT, TANGENT, WINDOW, blend, skinned};
 use super::ordered::OrderedKernel;
 use super::words::{MOST_FLOATS, MOST_PACKED, before_packing, pack};
 use crate::crowd::BLOCK;
@@ -54,15 +54,19 @@ pub fn skin_clusters(
 impl ClusterBlock<'_> {
     fn skin<const FLOATS: usize, const WORDS: usize>(self) {
         let clusters = self.clusters;
-        if clusters.vertices.is_empty() {
-            return simd::run(clusters.isa, OrderedKernel::<FLOATS, WORDS> { block: self });
-        }
+        let vertices = match &clusters.order {
+            Order::Mesh => {
+                return simd::run(clusters.isa, OrderedKernel::<FLOATS, WORDS> { block: self });
+            }
+            Order::Sorted(vertices) => vertices,
+        };
         let outputs = self.out.chunks_exact_mut(clusters.vertex_count * WORDS);
         for (palette, out) in self.palettes.chunks_exact(self.entries).zip(outputs) {
             simd::run(
                 clusters.isa,
                 ClusterKernel::<FLOATS, WORDS> {
                     clusters,
+                    vertices,
                     palette,
                     format: self.format,
                     out,
@@ -75,6 +79,8 @@ impl ClusterBlock<'_> {
 /// The body for vertices of `FLOATS` numbers that are stored in `WORDS` words.
 struct ClusterKernel<'a, const FLOATS: usize, const WORDS: usize> {
     clusters: &'a Clusters,
+    /// `[cluster][lane]`.
+    vertices: &'a [u32],
     palette: &'a [Rows],
     format: VertexFormat,
     out: &'a mut [f32],
@@ -105,6 +111,7 @@ impl<const FLOATS: usize, const WORDS: usize> ClusterKernel<'_, FLOATS, WORDS> {
     fn each<const W: usize, S: Simd<W>>(self, normals: Normals) {
         let Self {
             clusters,
+            vertices,
             palette,
             out,
             ..
@@ -121,7 +128,7 @@ impl<const FLOATS: usize, const WORDS: usize> ClusterKernel<'_, FLOATS, WORDS> {
             .0
             .as_chunks::<TANGENT>()
             .0;
-        let vertices = clusters.vertices.as_chunks::<W>().0;
+        let vertices = vertices.as_chunks::<W>().0;
         // A cluster is written after the next one is computed, so that shuffles and stores run beside multiplications.
         // It gains only where registers hold the numbers of both, and nothing is packed.
         let is_held = W == 16 && FLOATS <= POINT && WORDS == FLOATS;

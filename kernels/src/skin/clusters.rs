@@ -30,9 +30,16 @@ pub struct Clusters {
     pub(super) points: Aligned<f32>,
     /// `[cluster][number][lane]`: x y z w, or nothing if the mesh has no tangents.
     pub(super) tangents: Aligned<f32>,
-    /// `[cluster][lane]`: each is less than `vertex_count`. Places that are left over repeat the last vertex. Empty if
-    /// clusters are in the order of the mesh, to be streamed.
-    pub(super) vertices: Vec<u32>,
+    pub(super) order: Order,
+}
+
+/// The vertices of clusters, lane after lane. Lanes that are left over in the last cluster repeat the last vertex.
+#[derive(Debug, Clone)]
+pub(super) enum Order {
+    /// Those of the mesh, in its order, to be streamed.
+    Mesh,
+    /// `[cluster][lane]`: sorted by joints within windows. Each is less than the number of vertices.
+    Sorted(Vec<u32>),
 }
 
 impl Clusters {
@@ -88,9 +95,11 @@ impl Clusters {
                 }
             }
         }
-        if is_streamed {
-            vertices = Vec::new();
-        }
+        let order = if is_streamed {
+            Order::Mesh
+        } else {
+            Order::Sorted(vertices)
+        };
         Self {
             isa,
             cube: *mesh.cube(),
@@ -104,15 +113,19 @@ impl Clusters {
             weights,
             points,
             tangents,
-            vertices,
+            order,
         }
     }
 
     /// Bytes of the clusters.
     pub fn bytes(&self) -> u64 {
+        let vertices: &[u32] = match &self.order {
+            Order::Mesh => &[],
+            Order::Sorted(vertices) => vertices,
+        };
         let lists = size_of_val(&self.joint_counts[..])
             + size_of_val(&self.joints[..])
-            + size_of_val(&self.vertices[..]);
+            + size_of_val(vertices);
         lists as u64
             + self.weights.allocated()
             + self.points.allocated()

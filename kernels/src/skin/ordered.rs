@@ -20,7 +20,7 @@ pub(super) struct OrderedKernel<'a, const FLOATS: usize, const WORDS: usize> {
 impl<const FLOATS: usize, const WORDS: usize> Kernel for OrderedKernel<'_, FLOATS, WORDS> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
-        // `Clusters::new` leaves the clusters of other vectors not in order.
+        // `Clusters::new` sorts the clusters of other vectors.
         if W != TILE {
             return;
         }

@@ -375,10 +375,14 @@ fn step_and_cubic_tracks_hold_their_keys() {
 /// vector has, a last vector that is not full, more clusters than are skinned at a time and more instances than a block.
 #[test]
 fn streamed_clusters_agree_with_scalar() {
-    let packed = VertexFormat {
-        encoding: Encoding::Packed,
-        ..VertexFormat::default()
-    };
+    let mut all: Vec<VertexFormat> = formats().collect();
+    for attributes in Attributes::ALL {
+        all.push(VertexFormat {
+            attributes,
+            encoding: Encoding::Packed,
+            ..VertexFormat::default()
+        });
+    }
     for (vertices, instances) in [(1, 17), (7, 3), (16, 2), (33, 5), (250, 3), (1043, 2)] {
         let mut parts = tube(20, 131, 16).into_parts();
         parts.primitives[0] = parts.primitives[0].with_vertices(&(0..vertices).collect::<Vec<_>>());
@@ -393,7 +397,7 @@ fn streamed_clusters_agree_with_scalar() {
                 })
             })
             .collect();
-        for format in formats().chain([packed]) {
+        for &format in &all {
             let words = mesh.vertex_count() * format.words();
             let mut want = vec![f32::NAN; instances * words];
             for (palette, want) in palettes.chunks(entries).zip(want.chunks_mut(words)) {
