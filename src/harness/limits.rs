@@ -123,8 +123,13 @@ impl Limits {
             Memory::Staging { threads } => {
                 let pool = if threads == 1 { &Threads::One } else { pool };
                 let read = self.bandwidth(traffic.read, pool).read;
-                let written = device.upload_bandwidth(pool)?.write_by_all;
-                Some(mixed(traffic, read, written as f64))
+                let mut written = device.upload_bandwidth(pool)?.write_by_all as f64;
+                if device.is_software() {
+                    // Its staging memory is main memory; the rate above is that of copying much more than a cache holds.
+                    let host = self.bandwidth(traffic.written, pool);
+                    written = written.max(host.write).max(host.stream);
+                }
+                Some(mixed(traffic, read, written))
             }
             Memory::Device => {
                 let read = device.bandwidth(traffic.read)?.read;

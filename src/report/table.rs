@@ -149,7 +149,7 @@ pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome], screen: Screen) 
     let is_timed =
         !study.machine.is_emulated && study.entries.iter().any(|entry| entry.device().is_some());
     if is_timed && !table.left_out.contains(&"upload") {
-        text += "upload: writing staging memory + copying on the device\n";
+        text += "upload: opening staging memory (for CPU backends: writing it) + copying it\n";
     }
     if is_timed && !table.left_out.contains(&"other") {
         text += "other: the frame less its stages (submitting, gaps, waiting for the device)\n";

@@ -169,8 +169,9 @@ pub trait Recorder {
         staging.open_on_host(bytes);
     }
 
-    /// Copies a range of closed staging memory to the beginning of a buffer, which may be spared the parts that it keeps
-    /// from the frame before: these are in ascending order, some perhaps outside of the range.
+    /// Copies a range of closed staging memory to the beginning of a buffer. `kept` are parts of all staging memory, in
+    /// ascending order, that threads did not write because the buffer still holds them from the frame before. Recorders
+    /// may leave them out.
     fn send(
         &mut self,
         staging: &mut Staging,

@@ -82,7 +82,8 @@ impl Default for Staging {
 }
 
 impl Staging {
-    /// Makes room for so many bytes in memory of the host. As many as before keep their values.
+    /// Makes room for so many bytes in memory of the host. Bytes that were there before keep their values, which are sent
+    /// again where threads do not write.
     pub(super) fn open_on_host(&mut self, bytes: usize) {
         match self {
             Self::Host(host) => lock(host).resize(bytes, 0),

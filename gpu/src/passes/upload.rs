@@ -227,10 +227,12 @@ impl Pass for Upload {
             host.pose(crowd, tick, &self.threads, frame.timer);
             let blocks = host.crowd_pose.blocks();
             let palettes = host.palettes();
+            // `take` knows the place of a block, so blocks share nothing out.
+            let no_share: &mut [()] = &mut [];
             frame.timer.wall(Stage::Palette, || {
                 blocks.each(
                     crowd,
-                    <&mut [()]>::default(),
+                    no_share,
                     |_| 0,
                     |block, _, _| {
                         if !host.crowd_pose.is_idle(block) {

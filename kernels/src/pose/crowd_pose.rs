@@ -737,6 +737,7 @@ impl<const N: usize> Poser for BlockPoser<N> {
                 );
             }
             PaletteOut::Blocks { rows, take } => {
+                // `take` knows the place of a block, so blocks share nothing out.
                 let no_share: &mut [()] = &mut [];
                 self.write(
                     crowd,

@@ -140,7 +140,7 @@ cpu-simd:lanes-interleaved  3.71 ms ± 0 %  3.71 ms  3.71 ms  50.0 µs  80.0 µs
 gpu-vertex                  9.93 ms ± 0 %  9.95 ms  9.95 ms  60.0 µs  80.0 µs  in draw  9.60 ms   210 µs  3.6e-7  ok
 
 cpu-simd:lanes, cpu-simd:lanes-interleaved, gpu-vertex: avx2, 1 thread
-upload: writing staging memory + copying on the device
+upload: opening staging memory (for CPU backends: writing it) + copying it
 other: the frame less its stages (submitting, gaps, waiting for the device)
 --wide also shows ns/vertex
 warning: times drift by more than 5 % during the run: cpu-simd:lanes; let the machine cool, then run again
