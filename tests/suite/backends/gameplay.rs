@@ -6,6 +6,7 @@ use skinbench::crowd::Crowd;
 use skinbench::frame::{FrameInput, Job, OutputBuffers, StageTimer};
 use skinbench::gameplay::{Gameplay, GameplayData, ModelReads};
 use skinbench::harness::run::{self, RunOptions, Status};
+use skinbench::reference::nan_max;
 use skinbench::reference::reference_vertices;
 use skinbench::registry::{self, REGISTRY};
 use skinbench::scene::{BuiltScene, Scene, Settings};
@@ -172,8 +173,8 @@ fn the_device_computes_the_same_and_it_arrives_later() {
         let off = numbers(&read)
             .iter()
             .zip(numbers(&expected))
-            .map(|(a, b)| (a - b).abs())
-            .fold(0.0, f32::max);
+            .map(|(a, b)| f64::from((a - b).abs()))
+            .fold(0.0, nan_max);
         assert!(off < 2e-5, "{name}: off by {off}");
         if name == "gpu-full" {
             let mut earlier = None;

@@ -14,6 +14,7 @@ use skinbench::harness::fidelity;
 use skinbench::model::compact::ANY;
 use skinbench::model::{Channel, Clip, IDENTITY_ROWS, Keys, Model, RotationBlend};
 use skinbench::pose::{CrowdPose, NoClock, PaletteOut, PoseData, Width};
+use skinbench::reference::nan_max;
 use skinbench::scene::{Clips, Interpolation, Settings};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
@@ -459,8 +460,8 @@ fn few_instances_are_posed_as_a_full_block_is() {
             for count in 1..=6 {
                 let few = read_all(&group(count), isa);
                 for (few, full) in few.iter().zip(&full) {
-                    let differ = few.iter().zip(full).map(|(a, b)| (a - b).abs());
-                    let differ = differ.fold(0.0, f32::max);
+                    let differ = few.iter().zip(full).map(|(a, b)| f64::from((a - b).abs()));
+                    let differ = differ.fold(0.0, nan_max);
                     assert!(
                         differ <= most,
                         "{isa}, {count} instances, {kind}: differ by {differ}"
@@ -513,16 +514,17 @@ fn posed(model: &Arc<Model>, layers: &[Layer], tick: u32) -> Vec<f32> {
 }
 
 /// Largest difference of two poses; quaternions of opposite sign are the same.
-fn apart(a: &[f32], b: &[f32]) -> f32 {
-    let mut worst = 0.0f32;
+fn apart(a: &[f32], b: &[f32]) -> f64 {
+    let mut worst = 0.0;
     for (a, b) in a.as_chunks::<10>().0.iter().zip(b.as_chunks::<10>().0) {
         let dot: f32 = (0..4).map(|c| a[c] * b[c]).sum();
         let sign = if dot < 0.0 { -1.0 } else { 1.0 };
         let rotation = (0..4)
-            .map(|c| (a[c] - sign * b[c]).abs())
-            .fold(0.0, f32::max);
-        let rest = (4..10).map(|c| (a[c] - b[c]).abs()).fold(0.0, f32::max);
-        worst = worst.max(rotation).max(rest);
+            .map(|c| f64::from((a[c] - sign * b[c]).abs()))
+            .fold(worst, nan_max);
+        worst = (4..10)
+            .map(|c| f64::from((a[c] - b[c]).abs()))
+            .fold(rotation, nan_max);
     }
     worst
 }

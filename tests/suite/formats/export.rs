@@ -5,6 +5,7 @@ use glam::Vec3;
 use skinbench::asset::{self, glb};
 use skinbench::crowd::Layer;
 use skinbench::model::*;
+use skinbench::reference::nan_max;
 use std::sync::Arc;
 
 /// A point on each of two root joints; the clip moves the first.
@@ -103,9 +104,9 @@ fn difference(a: &Model, b: &Model) -> f64 {
             .iter()
             .zip(&b[0].positions)
             .map(|(a, b)| (*a - *b).length())
-            .fold(0.0, f64::max)
+            .fold(0.0, nan_max)
     };
-    (0..=100).map(far).fold(0.0, f64::max)
+    (0..=100).map(far).fold(0.0, nan_max)
 }
 
 #[test]

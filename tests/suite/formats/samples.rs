@@ -4,6 +4,7 @@ use crate::support::sprout::{Sprout, mirrored, z_up};
 use glam::DVec3;
 use skinbench::asset::{self, Request, Vertices, glb};
 use skinbench::model::Model;
+use skinbench::reference::nan_max;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -112,7 +113,7 @@ fn all_formats_hold_the_same_character() {
                 .iter()
                 .zip(&b)
                 .map(|(a, b)| (*a - *b).length() / diagonal)
-                .fold(worst, f64::max);
+                .fold(worst, nan_max);
         };
         compare(None);
         for clip in 0..clips {

@@ -6,6 +6,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 use skinbench::asset::{self, glb};
 use skinbench::model::{Image, Model, Texture, Wrap};
+use skinbench::reference::nan_max;
 use std::fs;
 use std::path::Path;
 
@@ -102,8 +103,8 @@ fn gltf_wrapping_transforms_and_cutoffs_are_kept() {
         .as_flattened()
         .iter()
         .zip(expected.as_flattened())
-        .map(|(a, b)| (a - b).abs());
-    assert!(off.fold(0.0, f32::max) < 1e-6, "{:?}", texture.transform);
+        .map(|(a, b)| f64::from((a - b).abs()));
+    assert!(off.fold(0.0, nan_max) < 1e-6, "{:?}", texture.transform);
 }
 
 #[test]
@@ -297,7 +298,9 @@ fn exports_keep_textures() {
         .iter()
         .zip(original.transform.as_flattened());
     assert!(
-        off.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max) < 1e-5,
+        off.map(|(a, b)| f64::from((a - b).abs()))
+            .fold(0.0, nan_max)
+            < 1e-5,
         "{:?}",
         texture.transform
     );

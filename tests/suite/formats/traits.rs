@@ -4,6 +4,7 @@ use crate::support::sprout::Sprout;
 use glam::{DQuat, DVec3};
 use skinbench::asset::{self, glb};
 use skinbench::model::{Channel, Handedness, Model, RawKeys};
+use skinbench::reference::nan_max;
 use skinbench::{compaction, pose};
 use std::fs;
 
@@ -27,7 +28,7 @@ fn largest_difference(a: &[DVec3], b: &[DVec3]) -> f64 {
     a.iter()
         .zip(b)
         .map(|(a, b)| (*a - *b).length())
-        .fold(0.0, f64::max)
+        .fold(0.0, nan_max)
 }
 
 fn raw(model: &Model, clip: usize) -> &RawKeys {
