@@ -123,12 +123,8 @@ impl Limits {
             Memory::Staging { threads } => {
                 let pool = if threads == 1 { &Threads::One } else { pool };
                 let read = self.bandwidth(traffic.read, pool).read;
-                let mut written = device.upload_bandwidth(pool)?.write_by_all as f64;
-                if device.is_software() {
-                    // Its staging memory is main memory; the rate above is that of copying much more than a cache holds.
-                    let host = self.bandwidth(traffic.written, pool);
-                    written = written.max(host.write).max(host.stream);
-                }
+                let written = device.upload_bandwidth(pool)?.write_by_all as f64;
+                let written = written.max(self.as_main_memory(traffic, pool, device));
                 Some(mixed(traffic, read, written))
             }
             Memory::Device => {
@@ -137,10 +133,25 @@ impl Limits {
                 Some(mixed(traffic, read as f64, written as f64))
             }
             Memory::Upload => {
-                let upload = device.upload_bandwidth(pool)?;
-                Some(upload.copy as f64)
+                let copied = device.upload_bandwidth(pool)?.copy as f64;
+                Some(copied.max(self.as_main_memory(traffic, pool, device)))
             }
         }
+    }
+
+    /// Bytes per second of writes to staging memory, or from there, if it is main memory, as with a software adapter; 0
+    /// otherwise. The rates of uploads are those of much more than a cache holds.
+    fn as_main_memory(
+        &mut self,
+        traffic: &Traffic,
+        pool: &Threads,
+        device: &dyn DeviceSide,
+    ) -> f64 {
+        if !device.is_software() {
+            return 0.0;
+        }
+        let written = self.bandwidth(traffic.written, pool);
+        written.write.max(written.stream)
     }
 
     /// Bandwidth over a buffer of `bytes`.
