@@ -139,8 +139,8 @@ impl Limits {
         }
     }
 
-    /// Bytes per second of writes to staging memory, or from there, if it is main memory, as with a software adapter; 0
-    /// otherwise. The rates of uploads are those of much more than a cache holds.
+    /// Returns the rate of writing main memory if the device's staging memory lies there, as a software adapter's does, and
+    /// otherwise 0. The rates of uploads alone are no bound for a few MB: they are measured over more than a cache holds.
     fn as_main_memory(
         &mut self,
         traffic: &Traffic,

@@ -118,6 +118,18 @@ impl Gpu {
         Ok(Self::on(adapter, device, queue, failures))
     }
 
+    /// Opens the first adapter; `None` if there is none.
+    ///
+    /// # Panics
+    /// There is none, and SKINBENCH_REQUIRE_GPU is set.
+    #[cfg(test)]
+    pub(crate) fn open_to_test() -> Option<Rc<Self>> {
+        let gpu = Self::open(None).ok();
+        let required = std::env::var_os("SKINBENCH_REQUIRE_GPU").is_some();
+        assert!(gpu.is_some() || !required, "no adapter opens");
+        gpu
+    }
+
     /// Uses an open device.
     pub(crate) fn on(
         adapter: Adapter,

@@ -32,7 +32,7 @@ pub struct Upload {
 /// Where palettes go, and in which form.
 struct Destination {
     isa: Isa,
-    /// What palettes are converted to; `None` if rows are uploaded as they are.
+    /// The form that the shader reads; `None` if it reads rows, which are uploaded as they are.
     form: Option<DeviceForm>,
     /// One item per group.
     groups: Vec<UploadedGroup>,
@@ -77,6 +77,23 @@ impl Destination {
         let before = block.instances.start - crowd.groups()[block.group].instances.start;
         let first = group.first + before as usize * group.instance_bytes;
         first..first + block.instances.len() * group.instance_bytes
+    }
+
+    /// Lists the ranges of blocks that keep their palettes, neighbouring ones as one.
+    fn list_kept(&self, crowd: &Crowd, pose: &CrowdPose, kept: &mut Vec<Range<usize>>) {
+        kept.clear();
+        if !crowd.has_frozen() {
+            return;
+        }
+        for block in pose.blocks().all() {
+            if pose.is_idle(block) {
+                let range = self.range(crowd, block);
+                match kept.last_mut() {
+                    Some(last) if last.end == range.start => last.end = range.end,
+                    _ => kept.push(range),
+                }
+            }
+        }
     }
 
     /// Writes the palettes of a block to open staging memory.
@@ -242,16 +259,9 @@ impl Pass for Upload {
                 );
             });
         }
-        self.kept.clear();
-        for block in host.crowd_pose.blocks().all() {
-            if host.crowd_pose.is_idle(block) {
-                let range = destination.range(crowd, block);
-                match self.kept.last_mut() {
-                    Some(kept) if kept.end == range.start => kept.end = range.end,
-                    _ => self.kept.push(range),
-                }
-            }
-        }
+        frame.timer.wall(Stage::Upload, || {
+            destination.list_kept(crowd, &host.crowd_pose, &mut self.kept);
+        });
         let staging = &mut self.destination.staging;
         frame.timer.wall(Stage::Upload, || {
             staging.close();

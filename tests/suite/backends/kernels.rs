@@ -429,7 +429,8 @@ fn streamed_clusters_agree_with_scalar() {
     }
 }
 
-/// How far two words are apart; 0 for packed ones whose halves differ by one step or less, as they are rounded.
+/// The difference of two words. Packed words count as equal if each of their halves differs by at most one step, because
+/// both kernels round.
 fn difference(format: VertexFormat, a: f32, b: f32) -> f32 {
     if format.encoding == Encoding::F32 {
         return (a - b).abs();
