@@ -1,11 +1,10 @@
-//! Facts for choosing a backend by more than its speed: which backend takes the least memory, and along which axes that
-//! answer may change.
+//! The backends that take the least memory.
 
-use super::{Axis, Point, Sheet, Study, StudyEntry};
+use super::{Axis, Entry, Sheet, Study};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The entry with the least memory; of equals the first. Entries whose results do not say do not count.
-pub fn smallest<'a>(entries: impl Iterator<Item = &'a StudyEntry>) -> Option<&'a StudyEntry> {
+pub fn smallest<'a>(entries: impl Iterator<Item = &'a Entry>) -> Option<&'a Entry> {
     entries
         .filter(|entry| entry.memory().is_some())
         .min_by_key(|entry| entry.memory())
@@ -14,7 +13,7 @@ pub fn smallest<'a>(entries: impl Iterator<Item = &'a StudyEntry>) -> Option<&'a
 /// The backend with the least memory at each of a sheet's values, of the backends that were measured at all of them;
 /// where nothing is drawn, some backends have nothing to do.
 pub fn least_memory<'a>(study: &'a Study, sheet: &Sheet) -> Vec<(u64, &'a str)> {
-    let mut measured: BTreeMap<u64, Vec<&StudyEntry>> = BTreeMap::new();
+    let mut measured: BTreeMap<u64, Vec<&Entry>> = BTreeMap::new();
     let mut drawn: HashMap<&str, BTreeSet<u64>> = HashMap::new();
     for entry in &study.entries {
         if !entry.is_ok() || entry.leaves_out() {
@@ -44,14 +43,4 @@ pub fn least_memory<'a>(study: &'a Study, sheet: &Sheet) -> Vec<(u64, &'a str)> 
 
 fn is_drawn(sheet: &Sheet, value: u64) -> bool {
     sheet.axis != Axis::Passes || value > 0
-}
-
-/// The sheets over instances and over passes that go through a point, with two values or more.
-pub fn sheets_through<'a>(study: &'a Study, point: &Point) -> Vec<&'a Sheet> {
-    let sheets = [Axis::Instances, Axis::Passes]
-        .into_iter()
-        .flat_map(|axis| study.sheets(axis));
-    sheets
-        .filter(|sheet| sheet.value(point).is_some())
-        .collect()
 }
