@@ -1,7 +1,7 @@
 //! Arguments that several commands share: scenes, backends, the machine.
 
 use super::exit::{Exit, UsageError};
-use super::tell;
+use super::{retired, tell};
 use anyhow::{Context as _, bail};
 use clap::builder::PossibleValue;
 use clap::{Arg, Args};
@@ -186,7 +186,12 @@ impl BackendArguments {
             let entries = REGISTRY.iter().filter(|entry| entry.is_built());
             return Ok(entries.filter(|entry| !entry.name.contains(':')).collect());
         }
-        matching(&self.backends, &REGISTRY[..], |entry| entry.name, unknown)
+        matching(
+            &self.backends,
+            &REGISTRY[..],
+            |entry| entry.name,
+            unknown_backend,
+        )
     }
 }
 
@@ -226,7 +231,12 @@ fn unknown_name(error: SceneError) -> anyhow::Error {
 
 /// The backend of exactly this name.
 pub fn backend(name: &str) -> Result<&'static BackendEntry, UsageError> {
-    find(name).ok_or_else(|| UsageError(unknown(name)))
+    find(name).ok_or_else(|| UsageError(unknown_backend(name)))
+}
+
+/// One line about a name or pattern that no backend has: what took its place, or the closest name.
+pub fn unknown_backend(name: &str) -> String {
+    retired::refusal(name).unwrap_or_else(|| unknown(name))
 }
 
 /// Bytes of main memory that a run may take.
@@ -383,10 +393,9 @@ const ADAPTER_HINT: &str = "a software adapter is in the package mesa-vulkan-dri
     Fedora: dnf install) or vulkan-swrast (Arch: pacman -S)";
 
 /// The session that begins now, for `environment.json`.
-pub fn session(environment: &Environment, context: &Context) -> anyhow::Result<Session> {
-    let program = Program::running(env!("CARGO_PKG_VERSION"), &environment.build)
-        .context("cannot read this binary")?;
-    Ok(Session::begin(program, environment, context.isa))
+pub fn session(environment: &Environment, context: &Context) -> Session {
+    let program = Program::running(env!("CARGO_PKG_VERSION"), &environment.build);
+    Session::begin(program, environment, context.isa)
 }
 
 /// `true` after a signal that ends processes, such as that of Ctrl-C, once [`watch_for_interruption`] was called.

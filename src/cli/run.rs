@@ -8,20 +8,15 @@ use super::{
 use anyhow::bail;
 use clap::Args;
 use skinbench::harness::environment::Environment;
-use skinbench::harness::hardware::Conditions;
 use skinbench::harness::run::Ended;
 use skinbench::harness::{
-    Disturbance, MachineLimits, Observer, Outcome, RunOptions, Status, Step, counters, run,
+    Disturbance, MachineLimits, Observer, Outcome, RunOptions, Status, Step, run,
 };
-use skinbench::report::{run_text, sustained};
+use skinbench::report::run_text;
 use skinbench::results::{LimitsRow, MeasuredScene, Results, warnings};
 use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-/// Longest time for which backends are sustained.
-const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Examples at the end of the help.
 const EXAMPLES: &str = "\
@@ -43,15 +38,8 @@ pub struct Arguments {
     /// frames that take 0.4 s
     #[arg(long, value_name = "N", value_parser = positive::<u32>, help_heading = "Measurement")]
     frames: Option<u32>,
-    /// Run all backends by turns for this time, such as 10m, and compare its last minute (at most a third) with its
-    /// first
-    #[arg(long, value_name = "TIME", value_parser = sustain, conflicts_with = "frames", help_heading = "Measurement")]
-    sustain: Option<Duration>,
     #[command(flatten)]
     clock: ClockArguments,
-    /// Count cycles, instructions, last-level misses and context switches of each stage, in frames of their own (Linux)
-    #[arg(long, help_heading = "Measurement")]
-    counters: bool,
     #[command(flatten)]
     disturbance: Disturbance,
     /// Also print the decision card: cost in time and memory, largest error and abilities of each backend
@@ -62,14 +50,6 @@ pub struct Arguments {
     /// Folder for summary.csv, samples.csv, limits.csv and environment.json; default: a new one in skinbench-results
     #[arg(short = 'o', long, value_name = "DIR", help_heading = "Output")]
     results: Option<PathBuf>,
-}
-
-/// Parses a time of at most a day.
-fn sustain(text: &str) -> Result<Duration, &'static str> {
-    humantime::parse_duration(text)
-        .ok()
-        .filter(|time| !time.is_zero() && *time <= LONGEST)
-        .ok_or("expected a time with its unit, such as 90s or 10m, at most 1day")
 }
 
 /// The files of a run, as far as they can be written: a full disk must not cost the table.
@@ -105,8 +85,6 @@ struct Recorder<'a> {
     shown: Vec<Outcome>,
     /// Backends that an interruption ended.
     partial: Vec<&'static str>,
-    /// The machine's state when the first window of a sustained run ended.
-    first: Option<Conditions>,
 }
 
 impl Observer for Recorder<'_> {
@@ -120,10 +98,6 @@ impl Observer for Recorder<'_> {
 
     fn remark(&mut self, remark: &str) {
         self.progress.remark(remark);
-    }
-
-    fn first_window_ended(&mut self) {
-        self.first = Some(Conditions::collect());
     }
 
     fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
@@ -154,7 +128,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let scenes = common::build(&scenes)?;
     arguments.clock.choose(&context)?;
     let environment = Environment::collect(built_from(), &context);
-    let session = common::session(&environment, &context)?;
+    let session = common::session(&environment, &context);
     // Signals end the process with what it has, so none may come between the files and their watch.
     common::watch_for_interruption()?;
     let folder = match &arguments.results {
@@ -166,11 +140,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         folder: folder.clone(),
         failure: None,
     };
-    if arguments.counters
-        && let (_, Some(reason)) = counters::open(&context.threads)
-    {
-        tell(format_args!("note: {reason}"));
-    }
 
     let contexts = arguments.workload.machine.thread_counts(&context)?;
     let mut runs = Vec::new();
@@ -194,8 +163,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let options = RunOptions {
             backends: backends.clone(),
             frames: arguments.frames,
-            sustain: arguments.sustain,
-            counters: arguments.counters,
             brief_on_software: true,
             memory: Some(common::memory()),
             disturbance: arguments.disturbance,
@@ -211,14 +178,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             progress: &mut progress,
             shown: Vec::new(),
             partial: Vec::new(),
-            first: None,
         };
         let outcomes = run::run(scene, context, &options, &mut recorder)?;
-        let Recorder { first, partial, .. } = recorder;
+        let Recorder { partial, .. } = recorder;
         let mut text = run_text::text(&measured, &limits, &outcomes, arguments.card, screen);
-        if let Some(first) = first {
-            text += &sustained::text(&outcomes, &first, &Conditions::collect());
-        }
         // Asked once: a signal that comes later ends the next scene, which then says so.
         let interrupted = common::is_interrupted();
         if interrupted {
@@ -232,7 +195,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
     }
     drop(progress);
-    kept.write(Results::end);
     if let Some(warning) = warnings::of_machine() {
         say_fitted(format_args!("warning: {warning}\n"), screen)?;
     }

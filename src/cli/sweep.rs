@@ -9,6 +9,7 @@ use super::{
 use anyhow::Context as _;
 use bytesize::ByteSize;
 use clap::Args;
+use flate2::CrcReader;
 use skinbench::frame::{AdapterSummary, Clock, Stage};
 use skinbench::harness::environment::{self, Environment};
 use skinbench::harness::sweep::{
@@ -21,14 +22,14 @@ use skinbench::results::{MeasuredScene, Point, Recorded, Results, Study, of_mach
 use skinbench::scene::{BuiltScene, Output};
 use skinbench::wording::{self, counted};
 use std::collections::{HashMap, HashSet};
-use std::io;
+use std::env;
+use std::fs::File;
+use std::io::{self, BufReader};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Most warnings that are listed one by one.
 const LISTED: usize = 6;
-/// Digits of the executable's SHA-256 in the name of a run, by which a later sweep tells its own results.
-const BINARY_DIGITS: usize = 16;
 
 /// Measure a scene at every combination of settings and threads
 #[derive(Debug, Args)]
@@ -145,8 +146,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     sweep.check_memory()?;
     common::watch_for_interruption()?;
-    let session = common::session(&environment, &context)?;
-    let binary = session.program.sha256[..BINARY_DIGITS].to_owned();
+    let session = common::session(&environment, &context);
+    let binary = checksum_of_binary().context("cannot read this binary")?;
     let results = Results::append(&arguments.results, session)?;
     // An empty folder is not an error.
     let recorded = Recorded::read(&[results.summary_path()]).unwrap_or_default();
@@ -168,11 +169,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         troubles: of_machine().into_iter().collect(),
         ended: 0,
         of: sweep.points.len(),
-        left: None,
         scene: scene.name.clone(),
     };
     let driven = sweep.drive(&mut folder);
-    let written = folder.results.end();
     let summary = folder.results.summary_path();
     let troubles = std::mem::take(&mut folder.troubles);
     let ended = folder.ended;
@@ -186,11 +185,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             return Err(error.into());
         }
     };
-    if let Err(error) = written {
-        print(arguments, &ending, &scene.name)?;
-        return Err(error)
-            .with_context(|| format!("cannot write to {}", arguments.results.display()));
-    }
     if common::is_interrupted() {
         say(format_args!(
             "interrupted after {ended} of {of}; the same command goes on there\n"
@@ -214,6 +208,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         &ending.ended,
         Named::Somewhere,
     ))
+}
+
+/// Checksum of this executable in the name of each run, by which a later sweep tells results of the same build.
+fn checksum_of_binary() -> io::Result<String> {
+    let file = File::open(env::current_exe()?)?;
+    let mut reader = CrcReader::new(BufReader::new(file));
+    io::copy(&mut reader, &mut io::sink())?;
+    Ok(format!("{:08x}", reader.crc().sum()))
 }
 
 /// Prints the content of the folder, in words and a table; then the answers to a search.
@@ -245,7 +247,7 @@ struct SweepFolder {
     /// Results that this binary measured before.
     kept: HashMap<ResultKey, KnownResult>,
     environment: Environment,
-    /// The first digits of the executable's SHA-256.
+    /// Checksum of the executable.
     binary: String,
     disturbance: Disturbance,
     /// Current position of the sweep: hash, passes, threads, and the number of changes so far.
@@ -259,8 +261,6 @@ struct SweepFolder {
     /// Number of points, or of searches, that are finished, and how many there are.
     ended: usize,
     of: usize,
-    /// When the last point ended, and the time that those ahead took by then.
-    left: Option<(Instant, Duration)>,
     /// Name of the scene.
     scene: String,
 }
@@ -325,12 +325,7 @@ impl Log for SweepFolder {
     }
 
     fn progress(&mut self, what: &str, done: f64) {
-        let mut message = what.to_owned();
-        if let Some((since, left)) = self.left {
-            let left = left.saturating_sub(since.elapsed());
-            message += &format!("; about {} left", text::roughly(left));
-        }
-        self.progress.show(message, done);
+        self.progress.show(what.to_owned(), done);
     }
 
     fn interrupted(&self) -> bool {
@@ -377,7 +372,6 @@ impl Log for SweepFolder {
     fn point_ended(&mut self, end: &PointEnd) {
         self.ended = end.number;
         self.of = end.count;
-        self.left = end.left.map(|left| (Instant::now(), left));
         self.progress.suspend(|| tell(text::point_ended(end)));
     }
 

@@ -1,5 +1,6 @@
 //! Errors of the command line in one line, with what was probably meant.
 
+use super::retired;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 use skinbench::scene::{BUILT_IN, Scene};
@@ -7,6 +8,9 @@ use std::path::Path;
 
 /// The error of a program in one line. `words` are its arguments.
 pub fn text(error: &Error, program: &Command, words: &[String]) -> String {
+    if let Some(refusal) = retired::refusal_of(error) {
+        return format!("error: {refusal}");
+    }
     if error.kind() == ErrorKind::InvalidSubcommand
         && let Some(text) = no_command(error)
     {

@@ -107,9 +107,8 @@ const ABILITIES: [Column<StudyEntry>; 4] = [
     }),
 ];
 
-/// Columns that a card has if one of its backends has a cell: the device's clock, what gameplay reads, and the energy of
-/// processor and adapter.
-const OPTIONAL: [Column<StudyEntry>; 6] = [
+/// Columns that a card has if one of its backends has a cell: the device's clock, and what gameplay reads.
+const OPTIONAL: [Column<StudyEntry>; 4] = [
     BACKEND,
     Column::figures("clock %", Place::Leaves(0), device_clock),
     Column::figures("bounds", Place::Leaves(0), |entry| {
@@ -118,14 +117,6 @@ const OPTIONAL: [Column<StudyEntry>; 6] = [
     Column::figures("sockets", Place::Leaves(0), |entry| {
         gameplay(entry, Stage::Sockets)
     }),
-    Column::figures("mJ per 1,000 instances", Place::Leaves(0), |entry| {
-        energy(entry, Side::Host)
-    }),
-    Column::figures(
-        "adapter's mJ per 1,000 instances",
-        Place::Leaves(0),
-        |entry| energy(entry, Side::Device),
-    ),
 ];
 
 /// The card of a point, in sections; each has a row for every measured backend.
@@ -136,7 +127,7 @@ pub fn sections(study: &Study, point: &Point) -> Vec<Section> {
         ("time", &TIME[..]),
         ("memory, draws, error", &MEMORY),
         ("what gameplay can have", &ABILITIES),
-        ("what gameplay reads, energy", &OPTIONAL),
+        ("what gameplay reads", &OPTIONAL),
     ] {
         let rows = cells(columns, &entries);
         if rows[0].len() > 1 {
@@ -157,14 +148,6 @@ pub fn table(study: &Study, point: &Point) -> Vec<Vec<String>> {
         }
     }
     table
-}
-
-/// A side's millijoules per frame and thousand instances, with their largest error.
-fn energy(entry: &StudyEntry, side: Side) -> Option<String> {
-    let energy = entry.energy(side)?;
-    let [microjoules, error] = [energy.microjoules, energy.error]
-        .map(|microjoules| three_digits(microjoules / entry.point.instances as f64));
-    Some(format!("{microjoules} ± {error}"))
 }
 
 /// Milliseconds of a stage that gameplay reads, and how many frames later the processor has it.

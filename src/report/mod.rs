@@ -11,8 +11,6 @@ pub mod inspection;
 pub mod markdown;
 pub mod run_text;
 mod screen;
-pub mod site;
-pub mod sustained;
 pub mod table;
 pub mod text;
 mod units;

@@ -2,10 +2,8 @@
 
 use super::findings::place;
 use super::{Screen, card, table};
-use crate::frame::{Event, StageGroup};
 use crate::harness::{MachineLimits, Outcome};
 use crate::results::{MeasuredScene, warnings};
-use crate::scene::BuiltScene;
 use crate::wording::counted;
 
 /// The text about a run of a scene. `limits` are the rates of the machine just before; `with_card` adds the decision
@@ -22,7 +20,6 @@ pub fn text(
     if with_card {
         text += &card::text(&table::study_of(measured, outcomes), screen);
     }
-    text += &event_counts(measured.scene, outcomes);
     for warning in warnings(outcomes) {
         text += &format!("warning: {warning}\n");
     }
@@ -51,37 +48,4 @@ pub fn verdict(measured: &MeasuredScene, outcomes: &[Outcome], with_card: bool) 
         }
     }
     text
-}
-
-/// Events of the stages on the processor, if they were counted: of pose stages per joint, of others per vertex.
-fn event_counts(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
-    let mut lines = String::new();
-    for outcome in outcomes {
-        for times in &outcome.stages {
-            let (items, name) = match times.stage.group() {
-                StageGroup::Pose => (scene.crowd.joint_count(), "joint"),
-                _ => (scene.crowd.vertex_count(), "vertex"),
-            };
-            let [events @ .., switches] = Event::ALL;
-            let mut rates = Vec::new();
-            for event in events {
-                if let Some(count) = times.counts.mean(event) {
-                    rates.push(format!("{:.3} {event}", count / items as f64));
-                }
-            }
-            let Some(switches) = times.counts.mean(switches) else {
-                continue;
-            };
-            let mut rates = rates.join(", ");
-            if !rates.is_empty() {
-                rates += &format!(" per {name}; ");
-            }
-            lines += &format!(
-                "counted: {} {}: {rates}{switches:.1} context switches per frame\n",
-                outcome.name,
-                times.stage.name()
-            );
-        }
-    }
-    lines
 }

@@ -99,7 +99,7 @@ pub fn largest(
     text
 }
 
-/// The line of a point that a sweep has finished: its place, the fastest backends, and the time left.
+/// The line of a point that a sweep has finished: its place and the fastest backends.
 pub fn point_ended(end: &PointEnd) -> String {
     let mut text = format!("point {} of {}{}", end.number, end.count, place(&end.point));
     let mut times = Vec::new();
@@ -128,22 +128,7 @@ pub fn point_ended(end: &PointEnd) -> String {
     if end.kept {
         text += " (kept from an earlier sweep)";
     }
-    match end.left {
-        Some(left) if end.number < end.count => text + &format!("; about {} left", roughly(left)),
-        _ => text,
-    }
-}
-
-/// A time that somebody waits, in its two largest units or fewer.
-pub fn roughly(time: Duration) -> String {
-    let seconds = time.as_secs_f64().round().max(1.0) as u64;
-    let rounded = match seconds {
-        0..60 => seconds,
-        60..600 => seconds.next_multiple_of(10),
-        600..3_600 => seconds.next_multiple_of(60),
-        _ => seconds.next_multiple_of(600),
-    };
-    humantime::format_duration(Duration::from_secs(rounded)).to_string()
+    text
 }
 
 /// The settings of a point, each after a comma.

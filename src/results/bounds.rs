@@ -1,10 +1,10 @@
-//! Bounds of results. They come from strangers, and CI checks them: memory and time must follow from the size of what is
-//! read. Each bound is far above what an honest sweep writes.
+//! Bounds of results. They come from strangers: memory and time must follow from the size of what is read. Each bound is far
+//! above what an honest sweep writes.
 
 use super::rows::Measurement;
 use std::collections::HashSet;
 
-/// Most bytes of a compressed file after decompression, or of all files of a bundle together.
+/// Most bytes of a compressed file after decompression.
 pub(super) const MOST_BYTES: u64 = 128 << 20;
 /// Most bytes of a file that is not compressed.
 pub(super) const MOST_PLAIN: u64 = 1 << 30;
@@ -29,9 +29,6 @@ const MOST_POINTS: usize = 1_000;
 const MOST_BACKENDS: usize = 128;
 /// Most machines of a report.
 const MOST_MACHINES: usize = 64;
-/// Most crowds of built-in scenes that a check builds again, and most instances of them together.
-pub(super) const MOST_CROWDS: usize = 64;
-pub(super) const MOST_INSTANCES: usize = 500_000;
 
 /// The reason why results are too many to report in a reasonable time, if they are.
 pub(super) fn exceeded(measurements: &[Measurement]) -> Option<String> {
@@ -46,7 +43,7 @@ pub(super) fn exceeded(measurements: &[Measurement]) -> Option<String> {
     ] {
         if count > most {
             return Some(format!(
-                "results of {count} {what}; expected at most {most}: report or send them in parts"
+                "results of {count} {what}; expected at most {most}: report them in parts"
             ));
         }
     }

@@ -5,7 +5,6 @@
 use super::csv_rows::Problem;
 use super::resume::{foreign, mend};
 use super::{LimitsRow, Measurement, SampleRow, Session, SummaryRow, heading, session};
-use crate::harness::hardware::Conditions;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -116,18 +115,6 @@ impl Results {
     /// Path of the summary.
     pub fn summary_path(&self) -> PathBuf {
         self.folder.join("summary.csv")
-    }
-
-    /// Adds the state of the machine at the end to the session.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn end(&mut self) -> io::Result<()> {
-        let Some(session) = self.sessions.last_mut() else {
-            return Ok(());
-        };
-        session.after = Some(Conditions::collect());
-        session::write(&self.folder, &self.sessions)
     }
 
     /// Writes `limits.csv`, one row per number of threads; the file is created with its first row.
@@ -251,8 +238,7 @@ mod tests {
             parity_tol,clip_error,host_bytes,device_bytes,upload_bytes,draws,dispatches,host_mesh,host_clips,\
             host_palettes,host_output,host_scratch,device_mesh,device_clips,device_palettes,device_output,\
             device_scratch,device_targets,device_staging,delay_frames,models,lod_error,lod_error_px,\
-            energy_uj,energy_error_uj,first_ns,cycles,instructions,llc_misses,context_switches,owner,device,\
-            adapter_energy_uj,adapter_energy_error_uj,p99_ns,error_px,device_clock_pct,device_clock_min_pct,unsteady,\
+            owner,device,p99_ns,error_px,device_clock_pct,device_clock_min_pct,unsteady,\
             device_mhz,processor_clock_pct,processor_clock_min_pct";
         assert_eq!(summary.lines().next(), Some(header));
         assert_eq!(heading::<SummaryRow>().unwrap(), header);
@@ -302,17 +288,17 @@ mod tests {
             (
                 b"date;total\n2026;5\n",
                 b"mine\n",
-                "summary.csv: it has no column schema, run_id, utc and 78 more: ",
+                "summary.csv: it has no column schema, run_id, utc and 69 more: ",
             ),
             (
                 b"notes",
                 b"",
-                "summary.csv: it has no column schema, run_id, utc and 78 more: ",
+                "summary.csv: it has no column schema, run_id, utc and 69 more: ",
             ),
             (
                 &utf_16,
                 samples.as_bytes(),
-                "summary.csv: it has no column schema, run_id, utc and 78 more: ",
+                "summary.csv: it has no column schema, run_id, utc and 69 more: ",
             ),
             (
                 &heading.as_bytes()[..heading.len() / 2],

@@ -44,9 +44,6 @@ impl Options {
         if disturbance.cold {
             options.insert("caches".into(), "cold".into());
         }
-        if disturbance.neighbours > 0 {
-            options.insert("neighbours".into(), disturbance.neighbours.to_string());
-        }
         Self(options)
     }
 

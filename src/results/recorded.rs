@@ -2,7 +2,10 @@
 
 use super::bounds::{self, MOST_BYTES, MOST_PLAIN, MOST_ROWS};
 pub use super::csv_rows::Problem;
-use super::{Machine, Measurement, MeasurementKey, SCHEMA, SampleRow, SummaryRow, read_rows};
+use super::rows::OLDEST_COMPLETE;
+use super::{
+    Machine, Measurement, MeasurementKey, SCHEMA, SampleRow, SummaryRow, page_results, read_rows,
+};
 use crate::asset::regular_file;
 use crate::harness::run::Status;
 use crate::wording::counted;
@@ -47,12 +50,17 @@ pub struct ResultFile {
 }
 
 impl ResultFile {
-    /// Reads a `summary.csv`, and the `samples.csv` or `samples.csv.gz` beside it.
+    /// Reads a `summary.csv`, and the `samples.csv` or `samples.csv.gz` beside it; or the text that a page for browsers
+    /// gave, which has both.
     fn read(summary: &Path) -> io::Result<Self> {
+        let text = text_of(summary)?;
+        if let Some(pasted) = page_results::find(&text) {
+            return Self::of_page(summary, pasted).map_err(|error| named(summary, error));
+        }
         let samples = samples_beside(summary);
         Ok(Self {
             name: summary.display().to_string(),
-            summary: text_of(summary)?,
+            summary: text,
             samples_name: samples.display().to_string(),
             samples: samples
                 .try_exists()?
@@ -61,23 +69,19 @@ impl ResultFile {
         })
     }
 
-    /// The files of a bundle, by name.
-    fn of_bundle(files: &BTreeMap<String, Vec<u8>>) -> Vec<Self> {
-        let mut found = Vec::new();
-        for (name, bytes) in files {
-            let Some(folder) = name.strip_suffix("summary.csv") else {
-                continue;
-            };
-            let samples_name = format!("{folder}samples.csv");
-            let samples = files.get(&samples_name);
-            found.push(Self {
-                name: name.clone(),
-                summary: String::from_utf8_lossy(bytes).into_owned(),
-                samples_name,
-                samples: samples.map(|bytes| String::from_utf8_lossy(bytes).into_owned()),
-            });
-        }
-        found
+    /// The results in the text of a page.
+    fn of_page(file: &Path, pasted: &str) -> io::Result<Self> {
+        let mut files = page_results::parse(pasted)?;
+        let summary = files.remove("summary.csv").ok_or_else(|| {
+            let what = "no summary.csv in it; expected all that the page gave";
+            io::Error::new(io::ErrorKind::InvalidData, what)
+        })?;
+        Ok(Self {
+            name: format!("{}: summary.csv", file.display()),
+            summary,
+            samples_name: format!("{}: samples.csv", file.display()),
+            samples: files.remove("samples.csv"),
+        })
     }
 }
 
@@ -117,7 +121,7 @@ pub struct Recorded {
 
 impl Recorded {
     /// Reads `summary.csv` files, or those of folders and the folders in them, with the `samples.csv` or
-    /// `samples.csv.gz` beside each.
+    /// `samples.csv.gz` beside each; and texts that a page for browsers gave.
     ///
     /// # Errors
     /// A path that does not exist, cannot be read, or contains no results; a file without any usable row; or more than
@@ -138,15 +142,6 @@ impl Recorded {
         recorded
             .completed(known)
             .map_err(|problem| Problem::fault(first, problem))
-    }
-
-    /// Reads the results in the files of a bundle.
-    pub(super) fn of_bundle(files: &BTreeMap<String, Vec<u8>>) -> Result<Self, String> {
-        let mut recorded = Self::default();
-        let mut known = Known::default();
-        let files = ResultFile::of_bundle(files).into_iter();
-        recorded.add(files.map(Ok), &mut known)?;
-        recorded.completed(known)
     }
 
     /// The results, unless they are more than a report can show in a reasonable time.
@@ -263,7 +258,7 @@ impl Recorded {
         let first = self.measurements.len();
         let this = self.files.len();
         let mut schemas = lines.iter().map(|line| line.row.schema);
-        if let Some(older) = schemas.find(|schema| *schema < SCHEMA) {
+        if let Some(older) = schemas.find(|schema| *schema < OLDEST_COMPLETE) {
             let what = format!("older schema {older}; columns that it lacks are empty");
             self.problems.push(Problem::remark(name, what));
         }
@@ -412,7 +407,7 @@ impl Recorded {
 ///
 /// # Errors
 /// A path that does not exist, cannot be read, or contains no results.
-pub fn summaries(path: &Path) -> Result<Vec<PathBuf>, Problem> {
+fn summaries(path: &Path) -> Result<Vec<PathBuf>, Problem> {
     let mut found = Vec::new();
     find(path, DEPTH, &mut found)
         .map_err(|error| Problem::fault(path, format!("cannot read: {error}")))?;
@@ -428,7 +423,7 @@ pub fn summaries(path: &Path) -> Result<Vec<PathBuf>, Problem> {
 }
 
 /// The samples of a `summary.csv`: `samples.csv` beside it, or `samples.csv.gz` if only that exists.
-pub(super) fn samples_beside(summary: &Path) -> PathBuf {
+fn samples_beside(summary: &Path) -> PathBuf {
     let [plain, packed] =
         ["samples.csv", "samples.csv.gz"].map(|name| summary.with_file_name(name));
     if packed.exists() && !plain.exists() {
@@ -443,27 +438,32 @@ pub(super) fn samples_beside(summary: &Path) -> PathBuf {
 ///
 /// # Errors
 /// A file that cannot be read or decompressed, or holds too much.
-pub(super) fn text_of(file: &Path) -> io::Result<String> {
+fn text_of(file: &Path) -> io::Result<String> {
     let mut bytes = bytes_of(file, MOST_PLAIN)?;
     if file.extension().is_some_and(|ending| ending == "gz") {
-        let packed = std::mem::take(&mut bytes);
-        GzDecoder::new(&packed[..])
-            .take(MOST_BYTES + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| named(file, error))?;
-        if bytes.len() as u64 > MOST_BYTES {
-            let what = format!(
-                "holds more than {} MiB; expected less, or a file that is not compressed",
-                MOST_BYTES >> 20
-            );
-            return Err(named(
-                file,
-                io::Error::new(io::ErrorKind::FileTooLarge, what),
-            ));
-        }
+        bytes = unpacked(&bytes).map_err(|error| named(file, error))?;
     }
     Ok(String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
+/// The bytes of a file that gzip compressed, at most [`MOST_BYTES`].
+///
+/// # Errors
+/// It cannot be decompressed, or holds too much.
+pub(super) fn unpacked(packed: &[u8]) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    GzDecoder::new(packed)
+        .take(MOST_BYTES + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        let what = format!(
+            "holds more than {} MiB; expected less, or a file that is not compressed",
+            MOST_BYTES >> 20
+        );
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
+    }
+    Ok(bytes)
 }
 
 /// The bytes of a file of at most so many.

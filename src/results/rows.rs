@@ -1,7 +1,7 @@
 //! Rows of result files: one field per column.
 
 use super::key::{Machine, MeasurementKey, Options, Point, per_instance};
-use crate::frame::{AdapterSummary, Clock, EMULATED, Event, Purpose, Stage, StageGroup};
+use crate::frame::{AdapterSummary, Clock, EMULATED, Purpose, Stage, StageGroup};
 use crate::harness::environment::Environment;
 use crate::harness::{
     DeviceLimits, Host, MachineLimits, Outcome, StageTimes, Status, fidelity, lod_error,
@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use std::io;
 
 /// Version of the columns.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
+/// Oldest version that has all columns of this one.
+pub(super) const OLDEST_COMPLETE: u32 = 2;
 
 /// Declares the columns of `summary.csv`: for each its documentation, its name, its type, and its value in the row of an
 /// outcome.
@@ -53,11 +55,9 @@ columns! {
         let last = outcome.stages.last().map(|last| (last.stage, last.clock));
         let of_frame = times.is_some_and(|times| last == Some((times.stage, times.clock)));
         let resources = outcome.resources.filter(|_| of_frame);
-        let [processor, adapter_energy] = resources.map_or([None; 2], |r| r.energy);
         let reads = times.is_some_and(|t| t.stage.group() == StageGroup::Gameplay);
         let host = |purpose| resources.map(|r| r.memory.host.get(purpose));
         let device = |purpose| resources.map(|r| r.memory.device.get(purpose));
-        let count = |event| times.and_then(|times| times.counts.mean(event));
         let lod = lod_error::of_scene(scene);
         let device_clock = times.and_then(|times| times.device_clock);
         let processor_clock = outcome.processor_clock.filter(|_| of_frame);
@@ -190,31 +190,11 @@ columns! {
     lod_error: Option<f64> = lod.map(|lod| lod.relative);
     /// The same in pixels of the scene's picture, at the instance's distance from the camera.
     lod_error_px: Option<f64> = lod.map(|lod| lod.pixels);
-    /// Energy of the processor's packages per frame, in microjoules; empty where it cannot be measured. This column and
-    /// those below are filled on the row of the whole frame.
-    energy_uj: Option<f64> = processor.map(|energy| energy.microjoules);
-    /// Largest error of `energy_uj`.
-    energy_error_uj: Option<f64> = processor.map(|energy| energy.error);
-    /// Median in nanoseconds at the beginning of a sustained run, of which `median_ns` is the end.
-    first_ns: Option<u64> = outcome.first_ns.filter(|_| of_frame);
-    /// Cycles of the processor per frame in the stage; empty, as the next three, where they were not counted.
-    cycles: Option<f64> = count(Event::Cycles);
-    /// Instructions per frame in the stage.
-    instructions: Option<f64> = count(Event::Instructions);
-    /// Accesses per frame that the last-level cache could not serve.
-    llc_misses: Option<f64> = count(Event::CacheMisses);
-    /// Context switches of the process per frame in the stage.
-    context_switches: Option<f64> = count(Event::ContextSwitches);
     /// Whose code was measured: the name of a project; empty in results from before the column, which are ours.
     owner: Option<String> = text(outcome.owner);
     /// Description of the backend at work: instruction set or adapter, threads, and the kernel that a trial chose, with
     /// the times of all kernels. A peer writes its own text. Filled on the same row as `host_bytes`.
     device: Option<String> = text(&outcome.device).filter(|_| of_frame);
-    /// Energy of the whole adapter per frame, in microjoules; empty where it cannot be measured. Filled, as the next one,
-    /// on the row of the whole frame.
-    adapter_energy_uj: Option<f64> = adapter_energy.map(|energy| energy.microjoules);
-    /// Largest error of `adapter_energy_uj`.
-    adapter_energy_error_uj: Option<f64> = adapter_energy.map(|energy| energy.error);
     /// 99th percentile in nanoseconds; empty with fewer than 100 samples.
     p99_ns: Option<u64> = summary.and_then(|s| s.p99);
     /// Largest distance of a vertex from the full character's, in pixels of the scene's picture, as if each error were on

@@ -1,13 +1,13 @@
 //! `environment.json`: the program and the machine behind the results of a folder.
 //!
 //! A *session* is one process that wrote to the folder: a run, or a part of a sweep that was resumed. The file is
-//! rewritten whole whenever a session begins, adds a run or ends, so that an interrupted session is recorded, too.
+//! rewritten whole whenever a session begins or adds a run, so that an interrupted session is recorded, too.
 
 use super::bounds::{MOST_ENVIRONMENT, MOST_SESSIONS};
-use super::{bytes_of, digest, write_file};
+use super::{bytes_of, write_file};
 use crate::frame::{AdapterSummary, Clock};
 use crate::harness::environment::{Build, Environment};
-use crate::harness::hardware::{Conditions, Hardware};
+use crate::harness::governor::governor;
 use crate::simd::Isa;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -31,10 +31,6 @@ pub struct Program {
     pub target: String,
     /// `true` for a build with debug assertions, whose times mean nothing.
     pub debug: bool,
-    /// SHA-256 of the executable file.
-    pub sha256: String,
-    /// SHA-256 of all shaders; `None` for a build without GPU backends.
-    pub shaders: Option<String>,
 }
 
 /// One process that measured.
@@ -63,12 +59,8 @@ pub struct Session {
     pub device_clock: Option<Clock>,
     /// Nanoseconds of an empty submission, which the clock `fenced` subtracts.
     pub empty_submission_ns: Option<u64>,
-    /// The machine's settings.
-    pub hardware: Hardware,
-    /// The machine's state at the start.
-    pub before: Conditions,
-    /// Its state at the end; `None` if the session did not end by itself.
-    pub after: Option<Conditions>,
+    /// Frequency governor of the processors, such as `performance`; several are separated by commas.
+    pub governor: Option<String>,
     /// Facts from the browser, if a page of `skinbench web` measured; `None` for a native program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub browser: Option<Browser>,
@@ -94,44 +86,22 @@ pub struct Browser {
     pub clock_steps_ns: BTreeMap<String, u64>,
     /// Number of times that the page was hidden during the run.
     pub hidden: u32,
-    /// The page's scripts and data, and each of its shaders.
-    pub parts: Vec<Part>,
-}
-
-/// A part of a page.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Part {
-    /// Name, such as `shader 3`, as the page numbers them.
-    pub name: String,
-    /// SHA-256 when the page was made.
-    pub made: String,
-    /// SHA-256 when it ran.
-    pub ran: String,
 }
 
 impl Program {
     /// The running program.
-    ///
-    /// # Errors
-    /// Its executable file cannot be found or read.
-    pub fn running(version: &str, build: &Build) -> io::Result<Self> {
+    pub fn running(version: &str, build: &Build) -> Self {
         let target = format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS);
-        Ok(Self {
-            sha256: digest::of_file(&std::env::current_exe()?)?,
-            ..Self::new(version, build, &target)
-        })
+        Self::new(version, build, &target)
     }
 
-    /// A program of this version for `target`, without the digest of its file.
+    /// A program of this version for `target`.
     pub fn new(version: &str, build: &Build, target: &str) -> Self {
         Self {
             version: version.into(),
             build: build.clone(),
             target: target.into(),
             debug: cfg!(debug_assertions),
-            sha256: String::new(),
-            shaders: digest::of_shaders(),
         }
     }
 }
@@ -154,8 +124,7 @@ impl Session {
                 .filter(|text| !text.is_empty()),
             device_clock: adapter.map(|_| environment.clock.label()),
             empty_submission_ns: empty.map(|empty| empty.as_nanos() as u64),
-            hardware: Hardware::collect(),
-            before: Conditions::collect(),
+            governor: governor(),
             ..Self::default()
         }
     }
@@ -182,7 +151,7 @@ pub fn read(folder: &Path) -> io::Result<Vec<Session>> {
 ///
 /// # Errors
 /// Not what [`write()`] writes, or more than bounds allow.
-pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Session>, String> {
+fn parse(bytes: &[u8]) -> Result<Vec<Session>, String> {
     if bytes.len() as u64 > MOST_ENVIRONMENT {
         return Err(format!(
             "{} bytes; expected at most {MOST_ENVIRONMENT}",

@@ -3,7 +3,6 @@
 use super::key::PointKey;
 use super::{Machine, Measurement, Point, Recorded, ResultFile, SummaryRow};
 use crate::frame::{Clock, Side, Stage, StageGroup};
-use crate::harness::run::Energy;
 use crate::harness::stats;
 use crate::harness::uncertainty::Level;
 use crate::registry::REGISTRY;
@@ -238,26 +237,6 @@ impl StudyEntry {
     pub fn device(&self) -> Option<u64> {
         let timed = self.newest().iter().filter(|m| m.row.clock.is_of_device());
         timed.filter_map(|m| m.row.median_ns).reduce(|a, b| a + b)
-    }
-
-    /// Energy of a side per frame, if it is known, and if the backend uses that side: older results have an adapter's
-    /// energy beside backends that leave it at rest, and energies whose errors exceed them.
-    pub fn energy(&self, side: Side) -> Option<Energy> {
-        let row = self.frame()?;
-        let energy = match side {
-            Side::Host => Energy {
-                microjoules: row.energy_uj?,
-                error: row.energy_error_uj?,
-            },
-            Side::Device => {
-                self.device()?;
-                Energy {
-                    microjoules: row.adapter_energy_uj?,
-                    error: row.adapter_energy_error_uj?,
-                }
-            }
-        };
-        energy.is_known().then_some(energy)
     }
 
     /// The row of the whole frame, which has the columns of memory and work.

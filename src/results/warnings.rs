@@ -2,7 +2,7 @@
 
 use super::RESOLUTION;
 use crate::frame::{Clock, Stage};
-use crate::harness::hardware;
+use crate::harness::governor::governor;
 use crate::harness::{Outcome, StageTimes, Summary};
 
 /// Fewest frames from which a slow start can be told.
@@ -57,7 +57,7 @@ pub fn warnings(outcomes: &[Outcome]) -> Vec<String> {
 
 /// Warning about settings of the machine that disturb every measurement.
 pub fn of_machine() -> Option<String> {
-    let governor = hardware::governor().filter(|governor| governor != "performance")?;
+    let governor = governor().filter(|governor| governor != "performance")?;
     let advice = "for steady times, cpupower frequency-set -g performance";
     Some(format!(
         "the processor's frequency is scaled ({governor}): {advice}"

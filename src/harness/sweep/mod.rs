@@ -1,6 +1,5 @@
 //! Sweeps: measurements of a scene at many points, each as in [`run`](super::run::run). Known results are skipped.
 
-mod forecast;
 mod plan;
 mod search;
 
@@ -13,11 +12,10 @@ use crate::frame::{BackendError, Stage};
 use crate::registry::BackendEntry;
 use crate::scene::{BuiltScene, Scene, SceneError};
 use bytesize::ByteSize;
-use forecast::Forecast;
 use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A sweep to run.
 pub struct Sweep<'a> {
@@ -76,8 +74,6 @@ pub struct PointEnd {
     pub results: Vec<(&'static str, KnownResult)>,
     /// `true` if an earlier sweep had measured all of it.
     pub kept: bool,
-    /// Time that the other points take; `None` until a point of each size and with each other value was measured.
-    pub left: Option<Duration>,
 }
 
 /// Stores results, and knows those of earlier sweeps.
@@ -263,15 +259,7 @@ impl Drive<'_> {
     fn points(&mut self) -> Result<(), SweepError> {
         let backends = &self.sweep.options.backends;
         let all = &self.sweep.points;
-        // A series that may end early begins with its small crowds.
-        let order = match self.sweep.max_frame_time {
-            Some(_) => Vec::from_iter(0..all.len()),
-            None => forecast::order(all),
-        };
-        let mut forecast = Forecast::new(all);
-        for (index, &at) in order.iter().enumerate() {
-            let point = &all[at];
-            let begin = Instant::now();
+        for (index, point) in all.iter().enumerate() {
             let kept_before = self.ending.kept;
             let mut racing = backends.clone();
             racing.retain(|entry| !self.over.contains(&(point.series(), entry.name)));
@@ -286,11 +274,8 @@ impl Drive<'_> {
             if self.log.interrupted() {
                 break;
             }
-            let rest: Vec<&SweepPoint> = order[index + 1..].iter().map(|&at| &all[at]).collect();
-            self.end_slow_series(point, &results, &rest);
+            self.end_slow_series(point, &results, &all[index + 1..]);
             let kept = self.ending.kept - kept_before;
-            // What was there takes no time, and tells nothing about others.
-            forecast.record(at, (kept == 0).then(|| begin.elapsed()));
             self.log.point_ended(&PointEnd {
                 number: index + 1,
                 count: all.len(),
@@ -300,14 +285,13 @@ impl Drive<'_> {
                     .filter_map(|entry| Some((entry.name, *results.get(entry.name)?)))
                     .collect(),
                 kept: kept > 0 && kept == results.len(),
-                left: forecast.left(),
             });
         }
         Ok(())
     }
 
     /// Ends a series for the backends whose frame took too long at a point.
-    fn end_slow_series(&mut self, point: &SweepPoint, measured: &Results, rest: &[&SweepPoint]) {
+    fn end_slow_series(&mut self, point: &SweepPoint, measured: &Results, rest: &[SweepPoint]) {
         let Some(most) = self.sweep.max_frame_time else {
             return;
         };
