@@ -229,21 +229,10 @@ pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
     rows.into_iter().chain(device_rows).collect()
 });
 
-/// Backends that were in the registry, and the one that took the place of each.
-const REMOVED: [(&str, &str); 2] = [
-    ("gpu-compute:morph-16", "gpu-compute"),
-    ("gpu-compute:subgroup", "gpu-compute:instances"),
-];
-
-/// One line about a name or pattern that no backend has: what took its place, or the closest name.
+/// One line about a name or pattern that no backend has, with the closest name.
 pub fn unknown(name: &str) -> String {
-    match REMOVED.iter().find(|(removed, _)| *removed == name) {
-        Some((_, instead)) => format!("the backend {name:?} was removed; use {instead:?}"),
-        None => {
-            let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
-            wording::unknown("backend", name, &names)
-        }
-    }
+    let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+    wording::unknown("backend", name, &names)
 }
 
 #[cfg(feature = "gpu")]

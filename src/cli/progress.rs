@@ -40,7 +40,10 @@ impl Progress {
         } else {
             ""
         };
-        set_style(&bar, &format!("{{wide_msg}} {{bar:24}} {{percent:>3}} %{left}"));
+        set_style(
+            &bar,
+            &format!("{{wide_msg}} {{bar:24}} {{percent:>3}} %{left}"),
+        );
         Self {
             all,
             bar,

@@ -24,14 +24,18 @@ const BACKEND: Column<Entry> = Column::new("backend", |entry| Value::words(&entr
 /// Columns of time.
 const TIME: [Column<Entry>; 9] = [
     BACKEND,
-    Column::new("frame", |entry| time(entry.frame().and_then(|row| row.median_ns))),
+    Column::new("frame", |entry| {
+        time(entry.frame().and_then(|row| row.median_ns))
+    }),
     Column::new("p99", |entry| match entry.frame() {
         Some(row) if row.p99_ns.is_none() && row.frames.is_some_and(|n| n < TAIL_SAMPLES) => {
             Value::Words(format!("needs {TAIL_SAMPLES} frames"))
         }
         row => time(row.and_then(|row| row.p99_ns)),
     }),
-    Column::new("worst", |entry| time(entry.frame().and_then(|row| row.max_ns))),
+    Column::new("worst", |entry| {
+        time(entry.frame().and_then(|row| row.max_ns))
+    }),
     Column::optional("processor", 0, |entry| time(entry.processor())),
     Column::optional("device", 0, |entry| time(entry.device())),
     Column::optional("upload, processor", 0, |entry| {
@@ -46,10 +50,18 @@ const TIME: [Column<Entry>; 9] = [
 /// Columns of memory and work.
 const MEMORY: [Column<Entry>; 7] = [
     BACKEND,
-    Column::new("host", |entry| bytes(entry.frame().and_then(|row| row.host_bytes))),
-    Column::new("device", |entry| bytes(entry.frame().and_then(|row| row.device_bytes))),
-    Column::new("uploaded", |entry| bytes(entry.frame().and_then(|row| row.upload_bytes))),
-    Column::new("draws", |entry| count(entry.frame().and_then(|row| row.draws))),
+    Column::new("host", |entry| {
+        bytes(entry.frame().and_then(|row| row.host_bytes))
+    }),
+    Column::new("device", |entry| {
+        bytes(entry.frame().and_then(|row| row.device_bytes))
+    }),
+    Column::new("uploaded", |entry| {
+        bytes(entry.frame().and_then(|row| row.upload_bytes))
+    }),
+    Column::new("draws", |entry| {
+        count(entry.frame().and_then(|row| row.draws))
+    }),
     Column::new("largest error", |entry| {
         magnitude(entry.frame().and_then(|row| row.parity_max_rel))
     }),

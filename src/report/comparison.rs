@@ -3,8 +3,8 @@
 use super::Screen;
 use super::places::place;
 use super::table::{Column, Table, Value, left_out};
-use crate::results::compare::{Change, ComparedRow, Comparison, Judgement, Sensitivity};
 use crate::results::Point;
+use crate::results::compare::{Change, ComparedRow, Comparison, Judgement, Sensitivity};
 use crate::wording::{counted, counted_as};
 use std::collections::BTreeSet;
 
@@ -12,23 +12,27 @@ use std::collections::BTreeSet;
 const NAMED: usize = 2;
 
 /// Columns of the table of a comparison.
-const COLUMNS: [Column<Line>; 6] = [
-    Column::new("backend", |line| Value::words(&line.name)),
-    Column::optional("base", 2, |line| median(line.row.medians[0])),
-    Column::optional("new", 3, |line| median(line.row.medians[1])),
-    Column::new("change", |line| match &line.row.change {
-        Ok(change) => Value::Words(percent(change.ratio)),
-        Err(_) => Value::Absent,
-    }),
-    Column::optional("certain", 1, |line| match &line.row.change {
-        Ok(Change { range: Some(range), .. }) => Value::Words(interval(*range)),
-        _ => Value::Absent,
-    }),
-    Column::optional("says", 4, |line| match line.row.judgement() {
-        None | Some(Judgement::Unjudged) => Value::Absent,
-        Some(judgement) => Value::words(name(judgement)),
-    }),
-];
+fn columns<'a>() -> [Column<Line<'a>>; 6] {
+    [
+        Column::new("backend", |line| Value::words(&line.name)),
+        Column::optional("base", 2, |line| median(line.row.medians[0])),
+        Column::optional("new", 3, |line| median(line.row.medians[1])),
+        Column::new("change", |line| match &line.row.change {
+            Ok(change) => Value::Words(percent(change.ratio)),
+            Err(_) => Value::Absent,
+        }),
+        Column::optional("certain", 1, |line| match &line.row.change {
+            Ok(Change {
+                range: Some(range), ..
+            }) => Value::Words(interval(*range)),
+            _ => Value::Absent,
+        }),
+        Column::optional("says", 4, |line| match line.row.judgement() {
+            None | Some(Judgement::Unjudged) => Value::Absent,
+            Some(judgement) => Value::words(name(judgement)),
+        }),
+    ]
+}
 
 /// A row under the name that it has below its backend.
 struct Line<'a> {
@@ -99,12 +103,17 @@ fn at(point: &Point) -> String {
     if point.threads == 0 {
         return place(point);
     }
-    format!("{}, {}", place(point), counted(point.threads as u64, "thread"))
+    format!(
+        "{}, {}",
+        place(point),
+        counted(point.threads as u64, "thread")
+    )
 }
 
 /// Returns whether a row is shown even if not all are.
 fn is_told(row: &ComparedRow) -> bool {
-    row.has_changed() || (row.is_frame && row.judgement() != Some(Judgement::Same) && row.change.is_ok())
+    row.has_changed()
+        || (row.is_frame && row.judgement() != Some(Judgement::Same) && row.change.is_ok())
 }
 
 /// A table for each point.
@@ -121,7 +130,7 @@ fn tables(comparison: &Comparison, shown: &Shown) -> String {
         if lines.is_empty() {
             continue;
         }
-        let table = Table::of(&COLUMNS, &lines).fitted(shown.screen);
+        let table = Table::of(&columns(), &lines).fitted(shown.screen);
         text += &format!("{}\n{}", at(&rows[0].point), table.text);
         narrower.extend(table.left_out);
     }
@@ -259,7 +268,11 @@ fn named(rows: &[&ComparedRow]) -> String {
     let mut words = Vec::new();
     for row in rows.iter().take(NAMED) {
         let change = match &row.change {
-            Ok(Change { judgement: Judgement::Undecided, range: Some(range), .. }) => interval(*range),
+            Ok(Change {
+                judgement: Judgement::Undecided,
+                range: Some(range),
+                ..
+            }) => interval(*range),
             Ok(change) => percent(change.ratio),
             Err(_) => String::new(),
         };

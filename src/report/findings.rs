@@ -62,9 +62,7 @@ pub fn findings(study: &Study) -> Vec<Remark<'_>> {
     }
     found.extend(bandwidth(study));
     if study.machine.is_emulated() {
-        found.push(Remark::Emulated {
-            adapter: &study.machine.adapter,
-        });
+        found.push(Remark::Emulated(&study.machine.adapter));
     }
     found
 }
@@ -159,10 +157,10 @@ pub fn answers<'a>(study: &'a Study, point: &Point) -> Vec<Remark<'a>> {
     let memory = smallest(whole.iter().copied());
     let mut answers = Vec::new();
     if let Some(entry) = memory {
-        answers.push(Remark::LeastMemory {
-            backend: &entry.backend,
-            bytes: entry.memory().unwrap_or_default(),
-        });
+        answers.push(Remark::LeastMemory(
+            &entry.backend,
+            entry.memory().unwrap_or_default(),
+        ));
     }
     answers.extend(among_exact(&whole, quantity));
     let mut has_sheet = false;
@@ -225,7 +223,7 @@ fn changes<'a>(study: &'a Study, sheet: &'a Sheet) -> Vec<Remark<'a>> {
         }
     }
     if found.is_empty() {
-        found.push(Remark::NothingChanges { sheet });
+        found.push(Remark::NothingChanges(sheet));
     }
     found
 }
@@ -245,14 +243,17 @@ pub fn conditions_of_times(study: &Study) -> Vec<Remark<'_>> {
         .flat_map(|entry| entry.runs.iter().flatten())
         .filter_map(|row| row.device_clock_min_pct)
         .reduce(f64::min);
-    remarks.extend(least.map(|least| Remark::Unsteady { least }));
+    remarks.extend(least.map(Remark::Unsteady));
     for side in Side::BOTH {
         let mut noisy = study.entries.iter().map(Entry::noisy_sides);
         if noisy.any(|sides| sides.contains(&side)) {
             remarks.push(Remark::Noisy(side));
         }
     }
-    let mut frames = study.entries.iter().filter_map(|entry| entry.frame()?.frames);
+    let mut frames = study
+        .entries
+        .iter()
+        .filter_map(|entry| entry.frame()?.frames);
     if frames.any(|count| count < TAIL_SAMPLES) {
         remarks.push(Remark::Tail);
     }

@@ -15,49 +15,64 @@ use std::time::Duration;
 pub enum Remark<'a> {
     /// A backend overtakes another along the axis of a sheet.
     Overtakes(&'a Sheet, Crossover),
-    /// The largest crowd of a sheet that fits a frame at 60 Hz on a backend; `is_end` if larger ones were not measured.
+    /// The largest crowd of a sheet that fits a frame at 60 Hz.
     Fits {
+        /// The sheet.
         sheet: &'a Sheet,
+        /// The backend that holds most.
         backend: &'a str,
+        /// Instances.
         instances: f64,
+        /// `true` if no larger crowd was measured.
         is_end: bool,
     },
     /// The best percentage of the memory bandwidth that skinning reaches.
     Bandwidth {
+        /// Percent of the limit.
         percent: f64,
+        /// The backend that reaches it.
         backend: &'a str,
+        /// Where it does.
         point: &'a Point,
     },
-    /// The backend with the least memory.
-    LeastMemory { backend: &'a str, bytes: u64 },
-    /// The cheapest backends among those held to the smallest tolerance; `None` if they are those of all.
+    /// A backend takes the least memory: bytes on host and device.
+    LeastMemory(&'a str, u64),
+    /// The cheapest backends among those held to the smallest tolerance.
     Exact {
+        /// That tolerance, over the diagonal of the bounding box.
         tolerance: f64,
+        /// The fastest of them.
         fastest: Option<&'a str>,
+        /// The one with the least memory.
         smallest: Option<&'a str>,
+        /// `true` if they are those of all.
         is_same: bool,
     },
     /// Another backend takes the least memory from a value of a sheet on.
     MemoryChanges {
+        /// The sheet.
         sheet: &'a Sheet,
+        /// The value.
         from: u64,
+        /// The backend below it.
         before: &'a str,
+        /// The backend from there on.
         after: &'a str,
     },
     /// Nothing changes along a sheet.
-    NothingChanges { sheet: &'a Sheet },
+    NothingChanges(&'a Sheet),
     /// Results of one crowd say nothing about others.
     OneCrowd,
-    /// A processor emulates the adapter.
-    Emulated { adapter: &'a str },
+    /// A processor emulates the adapter of this name.
+    Emulated(&'a str),
     /// Drawing is emulated, so that backends are compared without it.
     DrawingLeftOut,
     /// Backends that skin while drawing where drawing is left out.
     NotRanked(Vec<&'a str>),
     /// The device's clock fell so that nothing can be said.
     NoVerdict,
-    /// The device's clock fell while some rows were measured.
-    Unsteady { least: f64 },
+    /// The device's clock fell to so many percent while some rows were measured.
+    Unsteady(f64),
     /// A side of frames varies too much.
     Noisy(Side),
     /// Frames of backends that were slow at first.
@@ -68,8 +83,8 @@ pub enum Remark<'a> {
     Short(Vec<String>),
     /// There are too few frames for a percentile.
     Tail,
-    /// Compact clips and reused poses are not exact.
-    ClipError { options: &'a str, error: f64 },
+    /// These options make clips or poses inexact by so much of the skeleton's size.
+    ClipError(&'a str, f64),
     /// Fences time stages on the device.
     Fenced(Duration),
     /// What the column `work` is.
@@ -128,7 +143,7 @@ impl fmt::Display for Remark<'_> {
                 }
                 Ok(())
             }
-            Self::LeastMemory { backend, bytes } => write!(
+            Self::LeastMemory(backend, bytes) => write!(
                 f,
                 "{backend} takes the least memory, {} on host and device.",
                 size(*bytes as f64)
@@ -150,7 +165,7 @@ impl fmt::Display for Remark<'_> {
                 along(sheet, *from),
                 beside(sheet)
             ),
-            Self::NothingChanges { sheet } => write!(
+            Self::NothingChanges(sheet) => write!(
                 f,
                 "From {} to {}, the same backend is fastest{}.",
                 along(sheet, sheet.values[0]),
@@ -161,7 +176,7 @@ impl fmt::Display for Remark<'_> {
                 f,
                 "`skinbench run --instances 10,100,1000` finds where the answers change."
             ),
-            Self::Emulated { adapter } => write!(
+            Self::Emulated(adapter) => write!(
                 f,
                 "{adapter} runs GPU kernels on the CPU: its times compare them with each other and say nothing about graphics \
                  hardware."
@@ -176,7 +191,7 @@ impl fmt::Display for Remark<'_> {
                 backends.join(", ")
             ),
             Self::NoVerdict => write!(f, "No verdict: the device's clock was unsteady."),
-            Self::Unsteady { least } => write!(
+            Self::Unsteady(least) => write!(
                 f,
                 "unsteady: the device's clock fell to {least:.0} % of its best; no part in the verdict"
             ),
@@ -207,7 +222,7 @@ impl fmt::Display for Remark<'_> {
                 f,
                 "p99: needs {TAIL_SAMPLES} frames or more (--frames {TAIL_SAMPLES})"
             ),
-            Self::ClipError { options, error } => write!(
+            Self::ClipError(options, error) => write!(
                 f,
                 "{options}: joints' ends are off by up to {error:.1e} of the skeleton's size"
             ),

@@ -28,7 +28,9 @@ const COLUMNS: [Column<Entry>; 17] = [
         time(entry.frame().and_then(|row| row.max_ns))
     }),
     Column::new("pose", |entry| time(entry.total(StageGroup::Pose))),
-    Column::optional("pose %", 1, |entry| percent_of_limit(entry, StageGroup::Pose)),
+    Column::optional("pose %", 1, |entry| {
+        percent_of_limit(entry, StageGroup::Pose)
+    }),
     Column::optional("upload", 8, |entry| time(entry.total(StageGroup::Upload))),
     Column::new("skin", |entry| {
         if entry.skins_in_draw() {
@@ -37,9 +39,13 @@ const COLUMNS: [Column<Entry>; 17] = [
             time(entry.total(StageGroup::Skin))
         }
     }),
-    Column::optional("skin %", 5, |entry| percent_of_limit(entry, StageGroup::Skin)),
+    Column::optional("skin %", 5, |entry| {
+        percent_of_limit(entry, StageGroup::Skin)
+    }),
     Column::optional("draw", 0, |entry| time(entry.total(StageGroup::Draw))),
-    Column::optional("gameplay", 9, |entry| time(entry.total(StageGroup::Gameplay))),
+    Column::optional("gameplay", 9, |entry| {
+        time(entry.total(StageGroup::Gameplay))
+    }),
     Column::optional("other", 5, |entry| time(entry.other())),
     Column::optional("ns/vertex", 2, nanoseconds_per_vertex),
     Column::optional("clock %", 7, |entry| {
@@ -144,10 +150,7 @@ pub fn measured(
     );
     let mut remarks = Vec::new();
     if let Some(error) = clip_error {
-        remarks.push(Remark::ClipError {
-            options: &point.options,
-            error,
-        });
+        remarks.push(Remark::ClipError(&point.options, error));
     }
     remarks.extend(environment.clock.empty_submission.map(Remark::Fenced));
     for (heading, remark) in [

@@ -4,9 +4,9 @@ use super::Screen;
 use super::findings::{answers, findings, verdict};
 use super::places::{conditions, crowd_at, drawn, place, settings};
 use super::table::{Table, Value, time};
-use crate::results::{Axis, MeasuredScene, Sheet, Study};
 use crate::harness::Outcome;
 use crate::report::run_table::study_of;
+use crate::results::{Axis, MeasuredScene, Sheet, Study};
 use crate::wording::{counted, duration, one_line};
 use std::fmt::Display;
 

@@ -243,6 +243,16 @@ impl Table {
         table
     }
 
+    /// Headings, then the cells of each row as text.
+    pub fn cells(&self) -> Vec<Vec<String>> {
+        let headings = self.headings.iter().map(|heading| heading.text.clone());
+        let mut cells = vec![headings.collect()];
+        for row in &self.rows {
+            cells.push(row.iter().map(ToString::to_string).collect());
+        }
+        cells
+    }
+
     fn remove(&mut self, at: usize) -> Heading {
         for row in &mut self.rows {
             row.remove(at);
@@ -393,7 +403,10 @@ impl Table {
         for row in &self.rows {
             done = done.and_then(|()| writer.write_record(row.iter().map(Value::raw)));
         }
-        debug_assert!(done.is_ok(), "memory can be written, and rows are equally long");
+        debug_assert!(
+            done.is_ok(),
+            "memory can be written, and rows are equally long"
+        );
         let bytes = writer.into_inner().unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     }

@@ -13,21 +13,63 @@ struct Time {
 
 /// The times of the wide form, in nanoseconds: sums of medians on host and device.
 const TIMES: [Time; 10] = [
-    Time { name: "frame_ns", of: |entry| entry.time(Quantity::Frame) },
-    Time { name: "pose_ns", of: |entry| entry.total(StageGroup::Pose) },
-    Time { name: "upload_ns", of: |entry| entry.total(StageGroup::Upload) },
-    Time { name: "skin_ns", of: |entry| entry.total(StageGroup::Skin) },
-    Time { name: "work_ns", of: |entry| entry.time(Quantity::Work) },
-    Time { name: "draw_ns", of: |entry| entry.total(StageGroup::Draw) },
-    Time { name: "gameplay_ns", of: |entry| entry.total(StageGroup::Gameplay) },
-    Time { name: "other_ns", of: Entry::other },
-    Time { name: "processor_ns", of: Entry::processor },
-    Time { name: "device_ns", of: Entry::device },
+    Time {
+        name: "frame_ns",
+        of: |entry| entry.time(Quantity::Frame),
+    },
+    Time {
+        name: "pose_ns",
+        of: |entry| entry.total(StageGroup::Pose),
+    },
+    Time {
+        name: "upload_ns",
+        of: |entry| entry.total(StageGroup::Upload),
+    },
+    Time {
+        name: "skin_ns",
+        of: |entry| entry.total(StageGroup::Skin),
+    },
+    Time {
+        name: "work_ns",
+        of: |entry| entry.time(Quantity::Work),
+    },
+    Time {
+        name: "draw_ns",
+        of: |entry| entry.total(StageGroup::Draw),
+    },
+    Time {
+        name: "gameplay_ns",
+        of: |entry| entry.total(StageGroup::Gameplay),
+    },
+    Time {
+        name: "other_ns",
+        of: Entry::other,
+    },
+    Time {
+        name: "processor_ns",
+        of: Entry::processor,
+    },
+    Time {
+        name: "device_ns",
+        of: Entry::device,
+    },
 ];
 /// Columns of `summary.csv` that are about one stage.
 const OF_STAGES: [&str; 14] = [
-    "stage", "clock", "kind", "dropped", "noisy", "median_ns", "mad_ns", "min_ns", "p95_ns",
-    "p99_ns", "max_ns", "moved_bytes", "limit_bytes_per_s", "pct_of_limit",
+    "stage",
+    "clock",
+    "kind",
+    "dropped",
+    "noisy",
+    "median_ns",
+    "mad_ns",
+    "min_ns",
+    "p95_ns",
+    "p99_ns",
+    "max_ns",
+    "moved_bytes",
+    "limit_bytes_per_s",
+    "pct_of_limit",
 ];
 
 /// The fields of a row, in the order of [`COLUMNS`].

@@ -41,18 +41,6 @@ pub fn write_file(
     Ok(())
 }
 
-/// As [`write_file`], but never replaces a file.
-///
-/// # Errors
-/// The file cannot be written, or there is one already.
-pub fn write_new(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    temporary(path, write)?.persist_noclobber(path)?;
-    Ok(())
-}
-
 /// Finds what a path leads to, through links.
 fn destination(path: &Path) -> io::Result<Destination> {
     let place = followed(path)?;

@@ -396,8 +396,7 @@ fn sensitivity(pairs: &[Pair], errors: &Errors, detect: f64) -> Option<Sensitivi
                 let rounds = measured.rounds?;
                 changes.push(rounds.ratio().smallest_change(confidence));
                 fewest = fewest.min(rounds.count);
-                needed = needed
-                    .and_then(|most| Some(rounds.needed(detect, confidence)?.max(most)));
+                needed = needed.and_then(|most| Some(rounds.needed(detect, confidence)?.max(most)));
             }
         }
     }
@@ -455,7 +454,10 @@ fn usable<'a>(side: &[&'a Row], which: &str) -> Result<Vec<&'a Row>, String> {
         let Some(last) = side.last() else {
             return Err(format!("missing in {which}"));
         };
-        let why = last.error.as_ref().map_or(String::new(), |why| format!(" ({why})"));
+        let why = last
+            .error
+            .as_ref()
+            .map_or(String::new(), |why| format!(" ({why})"));
         return Err(format!("{} in {which}{why}", last.status.name()));
     };
     if newest.median_ns.is_some_and(|ns| ns < RESOLUTION) {
@@ -555,7 +557,11 @@ impl Comparison {
         for rows in self.rows.chunk_by(ComparedRow::is_beside) {
             // A frame that is beyond the limit passes its probability of a false alarm on to its stages.
             let passed_on = rows.iter().any(|row| {
-                row.is_frame && row.change.as_ref().is_ok_and(|change| change.is_beyond(limit))
+                row.is_frame
+                    && row
+                        .change
+                        .as_ref()
+                        .is_ok_and(|change| change.is_beyond(limit))
             });
             for row in rows {
                 let change = if passed_on {

@@ -37,22 +37,33 @@ pub(super) fn text_of(file: &Path) -> Result<String, Problem> {
     let mut bytes =
         regular_file::read(file, MOST_BYTES).map_err(|error| Problem::reading(file, &error))?;
     if file.extension().is_some_and(|ending| ending == "gz") {
-        let packed = std::mem::take(&mut bytes);
-        GzDecoder::new(&packed[..])
-            .take(MOST_UNPACKED + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| Problem::reading(file, &error))?;
-        if bytes.len() as u64 > MOST_UNPACKED {
-            let most = MOST_UNPACKED >> 20;
-            let what = format!("holds more than {most} MiB; expected less, or a plain file");
-            return Err(Problem::at(file, what));
-        }
+        bytes = unpacked(&bytes).map_err(|error| Problem::reading(file, &error))?;
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        let line = 1 + error.as_bytes()[..at].iter().filter(|b| **b == b'\n').count();
+        let line = 1 + error.as_bytes()[..at]
+            .iter()
+            .filter(|b| **b == b'\n')
+            .count();
         Problem::at(format!("{}:{line}", file.display()), "not UTF-8")
     })
+}
+
+/// Bytes that were compressed by gzip.
+///
+/// # Errors
+/// They are cut off or something else, or hold too much.
+pub(super) fn unpacked(packed: &[u8]) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    GzDecoder::new(packed)
+        .take(MOST_UNPACKED + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_UNPACKED {
+        let most = MOST_UNPACKED >> 20;
+        let what = format!("holds more than {most} MiB; expected less, or a plain file");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
+    }
+    Ok(bytes)
 }
 
 /// Reads the rows of the text of a CSV file called `name` and gives each with its line to `each`.
@@ -67,10 +78,15 @@ pub(super) fn read_rows<T: DeserializeOwned>(
 ) -> Result<(), Problem> {
     let at_line = |line: u64, what: String| Problem::at(format!("{name}:{line}"), what);
     bound_fields(text).map_err(|line| {
-        at_line(line, format!("more than {MOST_FIELDS} fields; expected fewer"))
+        at_line(
+            line,
+            format!("more than {MOST_FIELDS} fields; expected fewer"),
+        )
     })?;
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let headers = reader.headers().map_err(|error| Problem::at(name, error.to_string()))?;
+    let headers = reader
+        .headers()
+        .map_err(|error| Problem::at(name, error.to_string()))?;
     let headers = headers.clone();
     let missing: Vec<_> = needed
         .iter()
@@ -128,7 +144,9 @@ fn bound_fields(text: &str) -> Result<(), u64> {
 fn damage(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::UnequalLengths {
-            expected_len, len, pos,
+            expected_len,
+            len,
+            pos,
         } => format!(
             "line {}: {len} fields; expected {expected_len} (or a quotation mark is missing)",
             pos.as_ref().map_or(0, csv::Position::line)

@@ -179,7 +179,9 @@ impl Entry {
 
     /// Returns whether the device's clock was unsteady while its newest run measured a quantity.
     pub fn is_unsteady(&self, quantity: Quantity) -> bool {
-        stages_for(self.newest(), quantity).iter().any(|row| row.is_unsteady())
+        stages_for(self.newest(), quantity)
+            .iter()
+            .any(|row| row.is_unsteady())
     }
 
     /// Estimate of a quantity with its uncertainty, over all runs that have samples from a steady clock; `None` without
@@ -240,8 +242,7 @@ fn stages_for(run: &[Row], quantity: Quantity) -> Vec<&Row> {
     }
     let groups = [StageGroup::Pose, StageGroup::Upload, StageGroup::Skin];
     let [pose, upload, skin] = groups.map(|group| on_both_sides(run, |known| known == group));
-    let poses =
-        !pose.is_empty() || stage_by(run, Stage::PoseSkin, &Clock::BY_CLOSENESS).is_some();
+    let poses = !pose.is_empty() || stage_by(run, Stage::PoseSkin, &Clock::BY_CLOSENESS).is_some();
     if skin.is_empty() || !poses {
         Vec::new()
     } else {

@@ -162,7 +162,8 @@ fn check_heading<T: Serialize + Default>(file: &Path) -> Result<(), Problem> {
     let expected = heading::<T>().map_err(|error| Problem::reading(file, &error))?;
     let found = text.lines().next().unwrap_or_default();
     if !text.is_empty() && (found != expected || !text.ends_with('\n')) {
-        let what = "another version or program wrote it, or its end is missing; name another folder";
+        let what =
+            "another version or program wrote it, or its end is missing; name another folder";
         return Err(Problem::at(file, what));
     }
     Ok(())

@@ -40,4 +40,4 @@ pub use verdict::{Lead, Verdict, verdict_of};
 /// Confidence that a difference must reach to count.
 const CONFIDENCE: f64 = 0.95;
 /// Medians below this, in nanoseconds, are close to the resolution of a clock.
-const RESOLUTION: u64 = 1_000;
+pub const RESOLUTION: u64 = 1_000;

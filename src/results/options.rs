@@ -70,3 +70,10 @@ pub fn with(options: &str, name: &str, value: &str) -> String {
     }
     words.join(" ")
 }
+
+/// The options without one of them.
+pub fn without(options: &str, name: &str) -> String {
+    let mut words: Vec<&str> = options.split(' ').collect();
+    words.retain(|word| word.split('=').next() != Some(name));
+    words.join(" ")
+}

@@ -2,7 +2,7 @@
 
 use super::csv_file::{read_rows, text_of};
 use super::row::listed_name;
-use super::{Machine, Point, Problem, Row, SCHEMA};
+use super::{Machine, Point, Problem, Row, SCHEMA, page_results};
 use crate::frame::{Clock, Stage};
 use crate::harness::run::Status;
 use crate::wording::counted;
@@ -18,6 +18,8 @@ const DEPTH: usize = 6;
 /// Most rows, and most samples, of all files that are read together.
 const MOST_ROWS: usize = 250_000;
 const MOST_SAMPLES: usize = 20_000_000;
+/// Oldest schema that has all columns which tables show.
+const COMPLETE: u32 = 2;
 /// Columns that `summary.csv` must have, in every schema.
 const NEEDED: [&str; 10] = [
     "run_id",
@@ -120,8 +122,24 @@ pub struct ResultFile {
 }
 
 impl ResultFile {
-    /// Reads a `summary.csv`, and the `samples.csv` or `samples.csv.gz` beside it.
+    /// Reads a `summary.csv`, and the `samples.csv` or `samples.csv.gz` beside it; or the text that a page for browsers
+    /// gave, which has both.
     fn read(summary: &Path) -> Result<Self, Problem> {
+        let rows = text_of(summary)?;
+        if let Some(pasted) = page_results::find(&rows) {
+            let mut files =
+                page_results::parse(pasted).map_err(|error| Problem::reading(summary, &error))?;
+            let Some(rows) = files.remove("summary.csv") else {
+                let what = "no summary.csv in it; expected all that the page gave";
+                return Err(Problem::at(summary, what));
+            };
+            return Ok(Self {
+                name: format!("{}: summary.csv", summary.display()),
+                summary: rows,
+                samples_name: format!("{}: samples.csv", summary.display()),
+                samples: files.remove("samples.csv"),
+            });
+        }
         let [plain, packed] =
             ["samples.csv", "samples.csv.gz"].map(|name| summary.with_file_name(name));
         let samples = if packed.exists() && !plain.exists() {
@@ -136,7 +154,7 @@ impl ResultFile {
         };
         Ok(Self {
             name: summary.display().to_string(),
-            summary: text_of(summary)?,
+            summary: rows,
             samples_name: samples.display().to_string(),
             samples: text,
         })
@@ -197,7 +215,9 @@ impl Recorded {
         }
         if copies > 0 {
             let copies = counted(copies, "row");
-            recorded.notes.push(format!("{copies} in several files: counted once"));
+            recorded
+                .notes
+                .push(format!("{copies} in several files: counted once"));
         }
         if recorded.rows.is_empty() {
             let name = files.first().map_or("", |file| &file.name);
@@ -232,7 +252,7 @@ impl Recorded {
         read_rows(&file.name, &file.summary, &NEEDED, |_, mut row: Row| {
             check(&row)?;
             row.complete();
-            older = older.or((row.schema < SCHEMA).then_some(row.schema));
+            older = older.or((row.schema < COMPLETE).then_some(row.schema));
             if has_samples {
                 row.samples = taken(&mut samples, &row)?;
             }
@@ -253,17 +273,26 @@ impl Recorded {
                 }
                 Some(&at) if at < first && self.rows[at] == row => copies += 1,
                 Some(_) => {
-                    return Err("an earlier row of the same run measures the same; expected each once".into());
+                    return Err(
+                        "an earlier row of the same run measures the same; expected each once"
+                            .into(),
+                    );
                 }
             }
             Ok(())
         })?;
         if let Some(older) = older {
-            let what = format!("{}: schema {older}; columns that it lacks are empty", file.name);
+            let what = format!(
+                "{}: schema {older}; columns that it lacks are empty",
+                file.name
+            );
             self.notes.push(what);
         }
         if !has_samples {
-            let what = format!("{}: missing: medians only, no uncertainties", file.samples_name);
+            let what = format!(
+                "{}: missing: medians only, no uncertainties",
+                file.samples_name
+            );
             self.notes.push(what);
         }
         let left: usize = samples.values().map(Vec::len).sum();
@@ -293,7 +322,10 @@ fn check(row: &Row) -> Result<(), String> {
 }
 
 /// The samples of a row, which are as many as its frames.
-fn taken(samples: &mut HashMap<Series, Vec<(u32, u64)>>, row: &Row) -> Result<Vec<(u32, u64)>, String> {
+fn taken(
+    samples: &mut HashMap<Series, Vec<(u32, u64)>>,
+    row: &Row,
+) -> Result<Vec<(u32, u64)>, String> {
     let expected = row.frames.unwrap_or(0);
     let mut found = samples.remove(&Series::of(row)).unwrap_or_default();
     found.sort_unstable();
@@ -316,15 +348,20 @@ fn samples_of(file: &ResultFile) -> Result<HashMap<Series, Vec<(u32, u64)>>, Pro
         return Ok(samples);
     };
     let mut count = 0;
-    read_rows(&file.samples_name, text, &SAMPLES_NEEDED, |_, row: SampleRow| {
-        count += 1;
-        if count > MOST_SAMPLES {
-            return Err(format!("more than {MOST_SAMPLES} samples; expected fewer"));
-        }
-        let time = (row.frame, row.ns);
-        samples.entry(row.series()).or_default().push(time);
-        Ok(())
-    })?;
+    read_rows(
+        &file.samples_name,
+        text,
+        &SAMPLES_NEEDED,
+        |_, row: SampleRow| {
+            count += 1;
+            if count > MOST_SAMPLES {
+                return Err(format!("more than {MOST_SAMPLES} samples; expected fewer"));
+            }
+            let time = (row.frame, row.ns);
+            samples.entry(row.series()).or_default().push(time);
+            Ok(())
+        },
+    )?;
     Ok(samples)
 }
 

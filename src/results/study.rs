@@ -4,7 +4,6 @@ use super::{Entry, Machine, Point, Problem, Quantity, Recorded, ResultFile, Row,
 use crate::registry::REGISTRY;
 use crate::wording::counted;
 use indexmap::IndexMap;
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use strum::{IntoStaticStr, VariantArray};
 
@@ -297,7 +296,9 @@ impl Study {
 
     /// All rows that are used.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
-        self.entries.iter().flat_map(|entry| entry.runs.iter().flatten())
+        self.entries
+            .iter()
+            .flat_map(|entry| entry.runs.iter().flatten())
     }
 
     /// Returns whether a curve's backend skins the whole crowd everywhere.

@@ -64,7 +64,6 @@ Commands:
   sweep    Measure a scene at every combination of settings and threads
   compare  Tell changes from noise between two sets of results, or two builds
   report   Make a page of results: a verdict, charts, tables and the data
-  submit   Pack results into one file that others can check, or check such a file
   dump     Write a model's skinned vertices as CSV
   inspect  Describe a model's content, and the repairs made on import
   convert  Write a model as one glTF binary (.glb)
@@ -151,7 +150,6 @@ fn no_line_is_wider_than_the_terminal() {
         "verify one-face --instances 2",
         &format!("run {few} --card -o results"),
         &format!("sweep {few} --passes 0,1 -o swept"),
-        "submit results -o results.tar.gz",
     ] {
         let said = ran(skinbench(&folder, arguments).env("COLUMNS", "80")).text;
         assert!(said.lines().count() > 1, "{arguments}: {said}");
@@ -227,12 +225,12 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         (
             "run -b gpu-compute:morph-16",
             2,
-            "error: the backend \"gpu-compute:morph-16\" was removed; use \"gpu-compute\"",
+            "error: gpu-compute:morph-16 has retired; instead: gpu-compute",
         ),
         (
             "render smoke -b gpu-compute:subgroup -o out.png",
             2,
-            "error: the backend \"gpu-compute:subgroup\" was removed; use \"gpu-compute:instances\"",
+            "error: gpu-compute:subgroup has retired; instead: gpu-compute:instances",
         ),
         ("run many-foxes --model Fxo", 2, "unknown model \"Fxo\";"),
         ("run many-foxes --model missing.glb", 1, "missing.glb: "),
@@ -630,12 +628,58 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
 }
 
 #[test]
+fn what_retired_is_refused_in_one_line_that_names_what_replaces_it() {
+    let mut refused = vec![
+        ("submit results -o x.tar.gz", "submit", "send the folder"),
+        ("submit", "submit", "send the folder"),
+        (
+            "report . -o site/ --format site",
+            "--format site",
+            "`skinbench report A B C",
+        ),
+        ("run --counters", "--counters", "`perf stat`"),
+        (
+            "sweep smoke --neighbours=2 -o x",
+            "--neighbours",
+            "`stress-ng ",
+        ),
+        ("run smoke --sustain 10m", "--sustain", "several runs"),
+    ];
+    if cfg!(feature = "gpu") {
+        refused.extend([
+            (
+                "web --serve=127.0.0.1:0",
+                "--serve",
+                "`skinbench web -o page.html`",
+            ),
+            (
+                "web --collect x -o page.html",
+                "--collect",
+                "the page gives",
+            ),
+        ]);
+    }
+    for (arguments, name, instead) in refused {
+        let folder = empty_folder();
+        let output = ran(skinbench(&folder, arguments));
+        let expected = format!("error: {name} has retired; instead: {instead}");
+        let notes = &output.notes;
+        assert!(notes.starts_with(&expected), "{arguments}: {notes}");
+        assert_eq!(
+            (output.code, notes.lines().count()),
+            (Some(2), 1),
+            "{arguments}: {notes}"
+        );
+        assert_eq!(files(&folder), [""; 0], "{arguments}");
+    }
+}
+
+#[test]
 fn disturbances_are_points_of_their_own() {
     let folder = empty_folder();
     let run = "run smoke -b cpu-scalar --frames 3 --passes 0";
     for (arguments, options) in [
         ("--caches cold -o cold", Some("caches=cold")),
-        ("--neighbours 2 -o crowded", Some("neighbours=2")),
         ("--device idle -o idle", Some("device=idle")),
         ("--caches warm -o rest", None),
     ] {
@@ -647,70 +691,6 @@ fn disturbances_are_points_of_their_own() {
                 .iter()
                 .all(|row| row.options.as_deref() == options && row.frames == Some(3)),
             "{arguments}"
-        );
-    }
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn events_are_counted_as_far_as_the_system_permits() {
-    let folder = empty_folder();
-    let run = "run smoke -b cpu-scalar,cpu-rayon --frames 3 --passes 0";
-    let output = ran(skinbench(&folder, &format!("{run} --counters -o counted")));
-    let (text, notes) = (output.text, output.notes);
-    assert!(
-        output.code == Some(0) && text.contains("\ncounted: cpu-scalar skin: "),
-        "{text}"
-    );
-    let summary = measured(&folder, "counted");
-    let skinned = summary
-        .iter()
-        .filter(|row| row.stage == Stage::Skin && row.clock == Clock::Wall);
-    assert!(
-        skinned
-            .clone()
-            .all(|row| row.context_switches.is_some() && row.frames == Some(3)),
-        "{summary:?}"
-    );
-    let counted = skinned
-        .clone()
-        .all(|row| row.cycles.is_some_and(|cycles| cycles > 0.0));
-    assert!(
-        counted || notes.contains("kernel.perf_event_paranoid"),
-        "{notes}"
-    );
-    succeed(&folder, &format!("{run} -o plain"));
-    let plain = measured(&folder, "plain");
-    assert!(
-        plain
-            .iter()
-            .all(|row| row.context_switches.is_none() && row.cycles.is_none())
-    );
-}
-
-#[test]
-fn a_sustained_run_compares_its_ends() {
-    let folder = empty_folder();
-    let run = ran(skinbench(
-        &folder,
-        "run smoke -b cpu-scalar,cpu-simd --sustain 600ms --passes 0 -o out",
-    ));
-    let text = run.text;
-    assert_eq!(run.code, Some(0), "{text}");
-    let said = text
-        .split("sustained, first against last window:\n")
-        .nth(1)
-        .unwrap();
-    assert!(
-        said.contains("  cpu-scalar: ") && said.contains("  cpu-simd: ") && said.contains("order"),
-        "{text}"
-    );
-    let summary = measured(&folder, "out");
-    for row in summary {
-        assert_eq!(
-            row.first_ns.is_some(),
-            (row.stage, row.clock) == (Stage::Frame, Clock::Wall),
-            "{row:?}"
         );
     }
 }

@@ -37,9 +37,8 @@ fn outputs() -> Vec<(&'static str, &'static str)> {
         ("convert walker", "null.glb"),
         ("report results -o", "null.html"),
         ("report results -o", "null.md"),
-        ("submit results -o", "null.tar.gz"),
     ];
-    if cfg!(feature = "web") {
+    if cfg!(feature = "gpu") {
         outputs.push(("web smoke --instances 3 -b gpu-vertex -o", "null.html"));
     }
     #[cfg(feature = "gpu")]
@@ -273,7 +272,6 @@ fn unread(folder: &TempDir, arguments: &str, both: bool) -> Output {
 fn closed_pipes_end_no_command_with_an_error() {
     let folder = tempfile::tempdir().unwrap();
     success(process(&folder, &format!("{RUN} -o results")));
-    success(process(&folder, "submit results -o bundle.tar.gz"));
     for arguments in [
         "--help",
         "run --help",
@@ -286,7 +284,6 @@ fn closed_pipes_end_no_command_with_an_error() {
         "dump walker",
         "report results",
         "report results --format md",
-        "submit --check bundle.tar.gz",
         "verify smoke --instances 3 -b cpu-scalar",
         RUN,
         "sweep smoke --instances 3 --passes 0 --frames 2 -b cpu-scalar -o swept",

@@ -32,7 +32,6 @@ fn page_of(crowds: &[BuiltScene], names: &[&str]) -> String {
             backends: &backends,
             passes: &[1, 2],
             build: &Build::default(),
-            collects: false,
         },
     )
     .unwrap()

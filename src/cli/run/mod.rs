@@ -17,7 +17,6 @@ use skinbench::harness::environment::Environment;
 use skinbench::harness::governor::governor;
 use skinbench::harness::sweep::{Axes, Plan, Shard, distinct};
 use skinbench::harness::{Disturbance, RunOptions};
-use skinbench::registry::BackendEntry;
 use skinbench::report::remark::Remark;
 use skinbench::report::run_text;
 use skinbench::results::{Recorded, Results, Study};
@@ -41,7 +40,7 @@ Examples:
 
 /// Verify backends on scenes, then measure them
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, visible_alias = "sweep")]
+#[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(flatten)]
     pub workload: WorkloadArguments,
@@ -114,7 +113,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     if let Some(first) = plans.first() {
         // Scenes that cannot be built are refused before anything is written.
-        let first = scenes.iter().map(|scene| scene.clone().with(first.settings.clone()));
+        let first = scenes
+            .iter()
+            .map(|scene| scene.clone().with(first.settings.clone()));
         common::build(&first.collect::<Vec<_>>())?;
     }
     let environment = Environment::collect(built_from(), &context);
@@ -177,7 +178,9 @@ fn measure(
                 // Memory may end a series at large crowds; the results of smaller ones are kept.
                 Err(error) if record.ended.is_empty() => return Err(error),
                 Err(error) => {
-                    record.progress.suspend(|| tell(format_args!("note: {error:#}: left out")));
+                    record
+                        .progress
+                        .suspend(|| tell(format_args!("note: {error:#}: left out")));
                     continue;
                 }
             };
@@ -248,11 +251,6 @@ fn finish(
         tell("interrupted; the same command goes on there");
     }
     Ok(exit)
-}
-
-/// Names of backends.
-fn names(backends: &[&'static BackendEntry]) -> Vec<&'static str> {
-    backends.iter().map(|entry| entry.name).collect()
 }
 
 /// Checks that no two scenes have the name by which results tell them apart.

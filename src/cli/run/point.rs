@@ -1,7 +1,7 @@
 //! The measurement of one scene at one point.
 
 use super::record::{Record, Recorder};
-use super::{common, names, tell, words_for};
+use super::{common, tell, words_for};
 use skinbench::backend::Context;
 use skinbench::frame::Stage;
 use skinbench::harness::environment::Environment;
@@ -141,7 +141,12 @@ impl MeasuredPoint {
     }
 
     /// The table of the point, and what stands below it.
-    pub fn text(&self, with_card: bool, screen: Screen, backends: &[&'static BackendEntry]) -> String {
+    pub fn text(
+        &self,
+        with_card: bool,
+        screen: Screen,
+        backends: &[&'static BackendEntry],
+    ) -> String {
         let Some(limits) = &self.limits else {
             return String::new();
         };
@@ -151,7 +156,7 @@ impl MeasuredPoint {
             text += &card::text(&run_table::study_of(&measured, &self.outcomes), screen);
         }
         if common::is_interrupted() {
-            text += &common::left_out(&names(backends), &self.outcomes, &self.partial);
+            text += &common::left_out(backends, &self.outcomes, &self.partial);
         }
         text + "\n"
     }

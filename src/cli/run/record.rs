@@ -3,11 +3,11 @@
 use super::{Progress, common, say, tell};
 use anyhow::Context as _;
 use flate2::CrcReader;
+use skinbench::backend::Context;
 use skinbench::frame::{AdapterSummary, Stage};
 use skinbench::harness::environment::{self, Environment};
 use skinbench::harness::run::Ended;
 use skinbench::harness::{MachineLimits, Observer, Outcome, Status, Step};
-use skinbench::backend::Context;
 use skinbench::results::{LimitsRow, MeasuredScene, Point, Recorded, Results, Row};
 use std::collections::{HashMap, HashSet};
 use std::env;
@@ -109,8 +109,8 @@ impl Record {
                 Status::Ok => frames.is_none_or(|frames| measured >= frames),
                 status => status != Status::Error,
             };
-            let is_ours = row.run_id.contains(&ours)
-                && !foreign.contains(&(row.run_id.as_str(), row.name()));
+            let is_ours =
+                row.run_id.contains(&ours) && !foreign.contains(&(row.run_id.as_str(), row.name()));
             if is_done && is_ours && row.stage == Stage::Frame {
                 let known = Known {
                     status: row.status,
@@ -152,7 +152,10 @@ impl Record {
     /// Measures the limits of the machine, and writes them once for each scene and number of threads.
     pub fn limits(&mut self, scene: &str, context: &Context) -> MachineLimits {
         let limits = MachineLimits::measure(context);
-        if self.limited.insert((scene.to_owned(), context.threads.count())) {
+        if self
+            .limited
+            .insert((scene.to_owned(), context.threads.count()))
+        {
             let rows = LimitsRow::all(&self.environment, scene, context.isa, &limits);
             self.write(|results| results.write_limits(rows));
         }

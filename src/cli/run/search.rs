@@ -76,12 +76,20 @@ pub fn run(
         if common::is_interrupted() {
             break;
         }
-        let line = format!("{}{}: {answer}", one.entry.name, words_for(&one.plan.series()));
+        let line = format!(
+            "{}{}: {answer}",
+            one.entry.name,
+            words_for(&one.plan.series())
+        );
         record.progress.suspend(|| tell(&line));
         answers += &format!("  {line}\n");
     }
     let mut within = Vec::new();
-    within.extend(budgets.time.map(|time| format!("{} a frame", duration(time.as_nanos() as u64))));
+    within.extend(
+        budgets
+            .time
+            .map(|time| format!("{} a frame", duration(time.as_nanos() as u64))),
+    );
     within.extend(
         budgets
             .memory
@@ -151,7 +159,11 @@ impl Searched<'_> {
         budgets: &Budgets,
     ) -> anyhow::Result<String> {
         let name = &self.scene.name;
-        let start = self.plan.settings.instances.unwrap_or(self.scene.instances());
+        let start = self
+            .plan
+            .settings
+            .instances
+            .unwrap_or(self.scene.instances());
         let mut most = u64::MAX;
         let mut answers = Vec::new();
         if let Some(budget) = budgets.memory {
@@ -211,7 +223,11 @@ fn by_memory(scene: &str, Bounds { fits, exceeds }: Bounds) -> String {
         };
     };
     let verb = if instances == 1 { "takes" } else { "take" };
-    let mut answer = format!("{} {verb} {}", crowd(scene, instances), bytes_in_words(taken));
+    let mut answer = format!(
+        "{} {verb} {}",
+        crowd(scene, instances),
+        bytes_in_words(taken)
+    );
     if let Some((exceeds, _)) = exceeds {
         answer += &format!(", {} would not fit", grouped(exceeds));
     }

@@ -150,10 +150,7 @@ mod tests {
             found,
             [(0, 10), (0, 100), (0, 1_000), (2, 10), (2, 100), (2, 1_000)]
         );
-        assert_eq!(
-            Axes::default().points(Shard::default()),
-            [Plan::default()]
-        );
+        assert_eq!(Axes::default().points(Shard::default()), [Plan::default()]);
         let threads = Axes {
             threads: vec![2, 1, 2],
             ..axes()

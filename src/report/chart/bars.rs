@@ -192,7 +192,16 @@ pub fn distribution(study: &Study, point: &Point) -> Option<Chart> {
         }
         let count = row.samples.len();
         let mut line = vec![Value::words(&entry.backend), Value::Count(count as u64)];
-        line.extend([row.min_ns, row.median_ns, row.p95_ns, row.p99_ns, row.max_ns].map(time));
+        line.extend(
+            [
+                row.min_ns,
+                row.median_ns,
+                row.p95_ns,
+                row.p99_ns,
+                row.max_ns,
+            ]
+            .map(time),
+        );
         let words = format!(
             "{}: {count} frames, median {}, from {} to {}",
             entry.backend, line[3], line[2], line[6]

@@ -13,7 +13,7 @@ use skinbench::results::recorded::Recorded;
 use skinbench::results::{Measurement, SummaryRow};
 use snapbox::cmd::cargo_bin;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The change that a comparison is expected to show.
 const DETECT: f64 = 0.02;
@@ -313,16 +313,16 @@ fn scenes_that_differ_are_not_compared_and_machines_are_warned_of() {
     );
 }
 
-/// The power and the false alarms that docs/report.md states, of comparisons of real rounds. `scripts/compare-power`
-/// records rounds, and prints the table of another file. A comparison takes rounds at random and, of two runs of the same
-/// program, either as the new one.
+/// The power and the false alarms that docs/report.md states, of comparisons of real rounds. A comparison takes rounds at
+/// random and, of two runs of the same program, either as the new one.
 #[test]
 fn power_and_false_alarms_of_real_rounds() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/2026-11-27-epyc-rounds");
-    let others = std::env::var_os("ROUNDS").map(PathBuf::from);
-    let file = others.clone().unwrap_or(folder.join("rounds.csv"));
     let mut conditions: BTreeMap<String, BTreeMap<u32, Vec<RecordedRun>>> = BTreeMap::new();
-    for run in csv::Reader::from_path(file).unwrap().into_deserialize() {
+    for run in csv::Reader::from_path(folder.join("rounds.csv"))
+        .unwrap()
+        .into_deserialize()
+    {
         let run: RecordedRun = run.unwrap();
         let rounds = conditions.entry(run.conditions.clone()).or_default();
         rounds.entry(run.round).or_default().push(run);
@@ -347,14 +347,11 @@ fn power_and_false_alarms_of_real_rounds() {
                 1e2 * found,
                 taken[taken.len() / 2]
             );
-            assert!(side != "b" || found <= 0.05 || others.is_some(), "{table}");
+            assert!(side != "b" || found <= 0.05, "{table}");
         }
     }
-    println!("{table}");
-    if others.is_none() {
-        let stated = snapbox::Data::read_from(&folder.join("power.md"), None);
-        snapbox::assert_data_eq!(table, stated);
-    }
+    let stated = snapbox::Data::read_from(&folder.join("power.md"), None);
+    snapbox::assert_data_eq!(table, stated);
 }
 
 /// The rounds in which a program ran as it is, and on another side.

@@ -9,7 +9,6 @@ mod ranking;
 mod reading;
 mod screens;
 mod spending;
-mod submitting;
 mod sweeping;
 
 use csv::StringRecord;

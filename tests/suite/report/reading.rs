@@ -46,6 +46,23 @@ fn good_results_are_read_without_a_word() {
     );
 }
 
+#[test]
+fn columns_that_retired_are_ignored() {
+    let older = |text: String| {
+        let mut lines = text.lines();
+        let heading = lines.next().unwrap();
+        let mut with_more = format!("{heading},energy_uj,cycles\n");
+        for line in lines {
+            with_more += &format!("{line},5000,7e9\n");
+        }
+        with_more
+    };
+    let recorded = read(&changed(older, unchanged));
+    assert_eq!(recorded.problems, []);
+    let expected = Recorded::read(&[fixture()]).unwrap();
+    assert_eq!(recorded.measurements, expected.measurements);
+}
+
 /// Rows are in the order in which backends finished.
 #[test]
 fn backends_are_in_the_registrys_order_and_peers_behind_them() {
@@ -148,9 +165,9 @@ fn what_is_wrong_in_a_summary_is_named_and_the_rest_is_used() {
         ),
         (
             "newer",
-            &|text| with_raw_field(&text, 3, "schema", "3"),
+            &|text| with_raw_field(&text, 3, "schema", "4"),
             ROWS - 1,
-            "summary.csv:3: schema 3; this skinbench reads up to 2",
+            "summary.csv:3: schema 4; this skinbench reads up to 3",
         ),
         (
             "twice",
