@@ -103,7 +103,7 @@ fn content(prefix: &str, id: &str, title: &str) -> Markup {
 }
 
 /// Backends in the order in which they are met.
-pub(super) fn names<'a>(entries: impl IntoIterator<Item = &'a StudyEntry>) -> IndexSet<&'a str> {
+fn names<'a>(entries: impl IntoIterator<Item = &'a StudyEntry>) -> IndexSet<&'a str> {
     entries
         .into_iter()
         .map(|entry| entry.backend.as_str())
@@ -175,12 +175,12 @@ fn text_table(rows: &[Vec<String>]) -> Markup {
 }
 
 /// A table that scrolls by itself, of classes, the cells of its heading, and its rows.
-pub(super) fn table(classes: Option<&str>, head: Markup, rows: Markup) -> Markup {
+fn table(classes: Option<&str>, head: Markup, rows: Markup) -> Markup {
     html! { div.scroll { table class=[classes] { thead { tr { (head) } } tbody { (rows) } } } }
 }
 
 /// Cells of a heading.
-pub(super) fn heads(names: impl IntoIterator<Item = impl AsRef<str>>) -> Markup {
+fn heads(names: impl IntoIterator<Item = impl AsRef<str>>) -> Markup {
     html! { @for name in names { th scope="col" { (name.as_ref()) } } }
 }
 

@@ -31,14 +31,6 @@ pub fn swept(study: &Study, screen: Screen) -> String {
     text + &notes(&study.problems)
 }
 
-/// The verdicts of a study, one per line.
-pub fn verdicts(study: &Study) -> String {
-    verdict(study)
-        .iter()
-        .map(|line| format!("{line}\n"))
-        .collect()
-}
-
 /// A sheet's medians: one row per backend, one column per value.
 fn times(study: &Study, sheet: &Sheet, screen: Screen) -> String {
     let by_value = rows(sheet);
