@@ -1,4 +1,4 @@
-// The results as one text, which the native program reads (src/results/page_results.rs).
+// The results as one text, which `skinbench report` reads.
 
 /** Frames that the display shows in a second: the median of some. */
 async function refreshRate() {

@@ -92,7 +92,7 @@ fn foreign_files_stop_a_sweep() {
     for (text, expected) in [
         (
             heading,
-            "it has no column utc, git_rev, dirty and 71 more: another version or program wrote it",
+            "it has no column utc, git_rev, dirty and 62 more: another version or program wrote it",
         ),
         (
             "day;sum\n1;2\n",
