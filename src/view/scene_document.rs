@@ -200,10 +200,6 @@ impl SceneDocument {
             std::path::absolute(&self.file.folder).unwrap_or_else(|_| self.file.folder.clone());
         let mut text = self.text();
         edit(&mut text, |file| {
-            // Either takes the place of the other.
-            if settings.phase_buckets.is_some() || settings.update_rate.is_some() {
-                remove(file, &["phase_buckets", "update_rate"]);
-            }
             // The camera has it.
             remove(file, &["distance"]);
             for (name, chosen) in settings.chosen() {

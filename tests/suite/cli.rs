@@ -340,9 +340,9 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
             "--motion beside --output ring; expected one of them",
         ),
         (
-            "run --frozen 50% --phase-buckets 4",
+            "run --frozen 50% --update-rate 20,40",
             2,
-            "error: --frozen beside --phase-buckets; expected one of them",
+            "error: --frozen beside --update-rate; expected one of them",
         ),
         (
             "run --clock sundial",
@@ -414,11 +414,6 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
             "run --update-rate 40,20",
             2,
             "error: --update-rate = 40,20; expected metres, 0 or more, the second no less",
-        ),
-        (
-            "run --update-rate 20,40 --phase-buckets 4",
-            2,
-            "cannot be used with '--phase-buckets <N>'",
         ),
         (
             "sweep walkers --shard 5/4 -o out",
