@@ -16,8 +16,8 @@ use crate::frame::Result;
 use crate::gpu::passes::skin::SkinKernel;
 #[cfg(feature = "gpu")]
 use crate::gpu::passes::skin_kernels::{
-    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, MERGED, MORPH_DENSE, NAIVE,
-    PER_CHARACTER, POSITIONS, SHARED, STAGED,
+    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, MERGED, NAIVE, PER_CHARACTER,
+    POSITIONS, SHARED, STAGED,
 };
 #[cfg(feature = "gpu")]
 use crate::gpu::{MeshForm, PaletteForm, Posing};
@@ -198,8 +198,6 @@ pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
             "as instances, positions apart from normals: depth passes read 12 bytes per vertex instead of 24";
         compute(Posing::Host, &[&MERGED]), "gpu-compute:merged",
             "as instances, all models in one dispatch through a table, drawn by one multi-draw";
-        compute(Posing::Host, &[&MORPH_DENSE]), "gpu-compute:morph-dense",
-            "as instances, a delta for every morph target and vertex; each instance reads those of its active targets";
         compute(Posing::Device, CANDIDATES), "gpu-full",
             "poses on the device too: a frame sends its tick; skins as gpu-compute";
         vertex(Posing::Device, MeshForm::Packed, PaletteForm::Rows), "gpu-full:vertex",
@@ -221,8 +219,9 @@ pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
 });
 
 /// Backends that were in the registry, and the one that took the place of each.
-const REMOVED: [(&str, &str); 4] = [
+const REMOVED: [(&str, &str); 5] = [
     ("gpu-compute:morph-16", "gpu-compute"),
+    ("gpu-compute:morph-dense", "gpu-compute"),
     ("gpu-compute:subgroup", "gpu-compute:instances"),
     ("gpu-full:levels", "gpu-full:culled"),
     ("gpu-full:vertex-levels", "gpu-full:vertex-culled"),
