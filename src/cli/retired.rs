@@ -4,7 +4,7 @@ use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Names as they were written on the command line, an option's value after its name, and what to use instead.
-const RETIRED: [(&str, &str); 9] = [
+const RETIRED: &[(&str, &str)] = &[
     (
         "submit",
         "send the folder of results as it is; `skinbench report` puts several machines on one page",
@@ -27,7 +27,15 @@ const RETIRED: [(&str, &str); 9] = [
         "--sustain",
         "several runs, `skinbench compare`, and the clocks of `nvidia-smi` or `perf stat`",
     ),
+    (
+        "peers",
+        "name peers as backends: `skinbench run kernel -b ozz,cpu-simd`",
+    ),
+    ("--phase-buckets", "fewer clips in the scene file"),
     ("gpu-compute:morph-16", "gpu-compute"),
+    ("gpu-compute:morph-dense", "gpu-compute"),
+    ("gpu-full:levels", "gpu-full:culled"),
+    ("gpu-full:vertex-levels", "gpu-full:vertex-culled"),
     ("gpu-compute:subgroup", "gpu-compute:instances"),
 ];
 

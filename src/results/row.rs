@@ -3,7 +3,7 @@
 use super::options;
 use crate::frame::{AdapterSummary, Clock, Purpose, Stage, StageGroup};
 use crate::harness::environment::Environment;
-use crate::harness::{Disturbance, Outcome, StageTimes, Status, fidelity, lod_error};
+use crate::harness::{Disturbance, Outcome, StageTimes, Status, fidelity};
 use crate::scene::BuiltScene;
 use crate::wording;
 use serde::{Deserialize, Serialize};
@@ -138,7 +138,7 @@ columns! {
         let device = |purpose| resources.map(|r| r.memory.device.get(purpose));
         let device_clock = times.and_then(|times| times.device_clock);
         let processor_clock = outcome.processor_clock.filter(|_| of_frame);
-        let lod = lod_error::of_scene(scene);
+        let levels = scene.levels;
         let build = &environment.build;
     }
 
@@ -251,14 +251,14 @@ columns! {
         /// same row as host_bytes.
         error_px: Option<f64> = outcome.parity.as_ref().filter(|_| of_frame).and_then(|parity| parity.max_rel).map(|error| {
             let relative = error + clip_error.unwrap_or(0.0);
-            relative * scene.largest_pixels() + lod.map_or(0.0, |lod| lod.pixels)
+            relative * scene.largest_pixels() + levels.map_or(0.0, |levels| levels.error_px)
         });
-        /// With levels of detail: largest distance of a vertex of the full character from its place on the level, over the
-        /// diagonal of the bounding box; empty without levels.
+        /// With levels of detail: largest error of a level's mesh at rest by meshoptimizer's metric, over the diagonal of
+        /// the bounding box; empty without levels.
         #[serde(alias = "lod_error")]
-        lod_error_rel: Option<f64> = lod.map(|lod| lod.relative);
+        lod_error_rel: Option<f64> = levels.map(|levels| levels.error);
         /// The same in pixels of the scene's picture, at the instance's distance from the camera.
-        lod_error_px: Option<f64> = lod.map(|lod| lod.pixels);
+        lod_error_px: Option<f64> = levels.map(|levels| levels.error_px);
         /// Clock of the device in the frames, in percent of its best in the run: the median. Filled, as the next two, where
         /// the device works in the stage and its clock was measured.
         device_clock_pct: Option<f64> = device_clock.map(|clock| percent(clock.median));

@@ -8,13 +8,13 @@ use skinbench::frame::{Ability, Clock, EMULATED, Stage};
 use skinbench::harness::run::Status;
 use skinbench::harness::stats::Summary;
 use skinbench::registry::REGISTRY;
-use skinbench::results::rows::{LimitsRow, SampleRow, SummaryRow};
+use skinbench::results::{LimitsRow, Row, SampleRow};
 use skinbench::simd::VARIABLE;
 use snapbox::str;
 use tempfile::TempDir;
 
 /// The rows of `summary.csv` in a folder of results.
-fn measured(folder: &TempDir, results: &str) -> Vec<SummaryRow> {
+fn measured(folder: &TempDir, results: &str) -> Vec<Row> {
     summary(&folder.path().join(results))
 }
 
@@ -318,9 +318,9 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
             "--models for walkers: 4 models, but no group of people; expected a scene with one, such as city",
         ),
         (
-            "run city --lod mesh,joint",
+            "run city --lod joints",
             2,
-            "unknown kind of level \"joint\"; did you mean \"joints\"? expected mesh,",
+            "invalid value 'joints' for '--lod <none|mesh>'",
         ),
         (
             "run walkers smoke walkers",
@@ -338,9 +338,9 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
             "--motion beside --output ring; expected one of them",
         ),
         (
-            "run --frozen 50% --phase-buckets 4",
+            "run --frozen 50% --update-rate 20,40",
             2,
-            "error: --frozen beside --phase-buckets; expected one of them",
+            "error: --frozen beside --update-rate; expected one of them",
         ),
         (
             "run --clock sundial",
@@ -412,11 +412,6 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
             "run --update-rate 40,20",
             2,
             "error: --update-rate = 40,20; expected metres, 0 or more, the second no less",
-        ),
-        (
-            "run --update-rate 20,40 --phase-buckets 4",
-            2,
-            "cannot be used with '--phase-buckets <N>'",
         ),
         (
             "sweep walkers --shard 5/4 -o out",
@@ -761,7 +756,7 @@ fn medians_follow_from_the_samples() {
             (42, 0, 16)
         );
     }
-    let hashes = |row: &SummaryRow| row.scene_hash == summary[0].scene_hash;
+    let hashes = |row: &Row| row.scene_hash == summary[0].scene_hash;
     assert!(summary.iter().all(hashes));
 }
 
@@ -895,7 +890,7 @@ fn the_card_stands_below_the_table_and_its_figures_in_the_files() {
             row.contains("yes") && row.contains("same frame") && row.contains("free"),
             "{row}"
         );
-        let of_frame = |row: &&SummaryRow| row.backend == backend && row.stage == Stage::Frame;
+        let of_frame = |row: &&Row| row.backend == backend && row.stage == Stage::Frame;
         let frame = summary
             .iter()
             .filter(of_frame)
@@ -1002,15 +997,14 @@ fn several_models_are_one_crowd_and_levels_have_an_error() {
     two.dedup();
     assert_eq!(two, ["smoke", "sprout-glb"]);
 
-    let lod = "run city --instances 200 --models 4 --vertices 600 --lod mesh,joints,influences --passes 0";
+    let lod = "run city --instances 200 --models 4 --vertices 600 --lod mesh --passes 0";
     let said = ran(skinbench(
         &folder,
         &format!("{lod} -b cpu-rayon --frames 2 -o lod"),
     ))
     .text;
     assert!(
-        said.contains("lod=mesh+joints+influences: ")
-            && said.contains(" instances at levels 0 to 3;"),
+        said.contains("lod=mesh: ") && said.contains(" instances at levels 0 to 3;"),
         "{said}"
     );
     let rows = measured(&folder, "lod");
@@ -1018,10 +1012,7 @@ fn several_models_are_one_crowd_and_levels_have_an_error() {
         rows.iter()
             .all(|row| row.lod_error_px.is_some_and(|error| error > 0.0) && row.models == Some(4))
     );
-    assert_eq!(
-        rows[0].options.as_deref(),
-        Some("lod=mesh+joints+influences")
-    );
+    assert_eq!(rows[0].options.as_deref(), Some("lod=mesh"));
 }
 
 #[test]
@@ -1169,7 +1160,7 @@ fn every_backend_agrees_and_is_timed() {
     let drawn = measured(&folder, "drawn");
     let plain = REGISTRY.iter().filter(|e| !e.name.contains(':'));
     for entry in plain.clone() {
-        let of_frame = |row: &&SummaryRow| row.backend == entry.name && row.stage == Stage::Frame;
+        let of_frame = |row: &&Row| row.backend == entry.name && row.stage == Stage::Frame;
         let frame = drawn
             .iter()
             .filter(of_frame)
@@ -1309,7 +1300,7 @@ fn frames_in_flight_rings_and_motion_have_rows() {
         return;
     }
     let folder = empty_folder();
-    let run = |arguments: &str, out: &str, code: i32| -> Vec<SummaryRow> {
+    let run = |arguments: &str, out: &str, code: i32| -> Vec<Row> {
         let line = format!(
             "run smoke --vertices 500 -b cpu-rayon,gpu-vertex,gpu-compute --frames 2 {arguments} -o {out}"
         );

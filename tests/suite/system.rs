@@ -2,7 +2,7 @@
 
 use crate::program::{process, summary};
 use skinbench::frame::{Clock, Stage};
-use skinbench::results::rows::SummaryRow;
+use skinbench::results::Row;
 use snapbox::cmd::cargo_bin;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -130,7 +130,7 @@ fn a_full_disk_does_not_cost_the_table() {
 }
 
 /// Rows of a run that a signal ended, its output, and its exit code.
-fn ended_by(signal: &str) -> (Vec<SummaryRow>, String, Option<i32>) {
+fn ended_by(signal: &str) -> (Vec<Row>, String, Option<i32>) {
     let folder = tempfile::tempdir().unwrap();
     // The second scene is the one that is interrupted.
     let run = "run smoke kernel -b cpu-scalar,cpu-simd,cpu-rayon --frames 1000 --passes 0 -o out";
@@ -165,7 +165,7 @@ fn ended_by(signal: &str) -> (Vec<SummaryRow>, String, Option<i32>) {
     (summary(&out), text, code)
 }
 
-fn of_smoke(row: &&SummaryRow) -> bool {
+fn of_smoke(row: &&Row) -> bool {
     row.scene == "smoke" && row.stage == Stage::Frame && row.clock == Clock::Wall
 }
 

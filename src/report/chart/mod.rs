@@ -67,7 +67,7 @@ mod tests {
                 y,
                 items,
                 legend,
-                table: Vec::new(),
+                table: crate::report::table::Table::new([""]),
             }
         };
         let mut charts = ["a", "a", "a-2", "a", "b"].map(chart);

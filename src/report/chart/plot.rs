@@ -543,7 +543,7 @@ mod tests {
                     y: scale(),
                     items: vec![bar],
                     legend: Vec::new(),
-                    table: Vec::new(),
+                    table: crate::report::table::Table::new([""]),
                 };
                 assert!(chart.svg().contains("<rect class=\"c\""), "{range:?}");
             }

@@ -32,10 +32,6 @@ fn crowds() -> Vec<(&'static str, Crowd)> {
         encoding,
         ..VertexFormat::default()
     };
-    let shared = Settings {
-        phase_buckets: Some(4),
-        ..Settings::default()
-    };
     let by_distance = Settings {
         update_rate: Some([14.0, 18.0]),
         ..Settings::default()
@@ -88,7 +84,6 @@ fn crowds() -> Vec<(&'static str, Crowd)> {
                 },
             ),
         ),
-        ("shared poses", scene("street", shared)),
         ("poses of several ticks", scene("walkers", by_distance)),
         (
             "replaced instances",
@@ -204,21 +199,6 @@ fn bounds_and_sockets_are_counted() {
         ..Job::default()
     };
     assert!(assert_kept(&context, "gameplay", &crowd, &job) >= 5);
-}
-
-#[cfg(all(feature = "gpu", feature = "resample"))]
-#[test]
-fn levels_to_choose_from_are_counted() {
-    let context = context();
-    let scene = crate::backends::choosing::street("mesh,joints");
-    let crowd = scene.choices().unwrap();
-    assert_kept(&context, "levels", crowd, &Job::default());
-    if let Some(gpu) = &context.gpu {
-        // Some ten people in a chunk.
-        gpu.adapter.binding_limit.set(150 << 10);
-        assert!(gpu.chunks(crowd).unwrap().len() > crowd.groups().len());
-        assert_kept(&context, "chunks of levels", crowd, &Job::default());
-    }
 }
 
 #[cfg(feature = "gpu")]

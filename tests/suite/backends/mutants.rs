@@ -637,7 +637,7 @@ mod gpu {
         ];
         for (name, mutations) in [
             ("gpu-compute:instances", by_vertex),
-            ("gpu-compute:morph-dense", dense),
+            ("gpu-vertex:mat4", dense),
             ("gpu-vertex:texture", dense),
         ] {
             all_die(&crowd, &context, name, &mutations);
@@ -878,8 +878,8 @@ mod gpu {
             ("+ plane.w < -sphere.w", "+ plane.w > -sphere.w"),
             ("step <<= 1u", "step <<= 2u"),
             (
-                "groups + instance / WORKGROUP] = sum",
-                "groups + instance / WORKGROUP] = sum + 1u",
+                "totals[instance / WORKGROUP] = sum",
+                "totals[instance / WORKGROUP] = sum + 1u",
             ),
             ("batch.instances = all.x", "batch.instances = all.x - 1u"),
             (

@@ -2,8 +2,8 @@
 
 use super::{changed, fixture, read, unchanged};
 use skinbench::report::{Screen, card, html, markdown};
-use skinbench::results::recorded::Recorded;
-use skinbench::results::study::Study;
+use skinbench::results::Recorded;
+use skinbench::results::Study;
 use snapbox::{assert_data_eq, str};
 use std::path::Path;
 

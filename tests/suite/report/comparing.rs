@@ -8,9 +8,9 @@ use rayon::prelude::*;
 use skinbench::harness::uncertainty::LOOKS;
 use skinbench::report::Screen;
 use skinbench::report::comparison::{self, Shown};
+use skinbench::results::Recorded;
+use skinbench::results::Row;
 use skinbench::results::compare::Comparison;
-use skinbench::results::recorded::Recorded;
-use skinbench::results::{Measurement, SummaryRow};
 use snapbox::cmd::cargo_bin;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -160,7 +160,7 @@ fn a_kernel_slowed_by_a_tenth_is_found_in_six_rounds_and_nothing_else() {
     assert_eq!(comparison.compared(), 24);
     assert_eq!(comparison.beyond(0.02).len(), 1);
     assert!(comparison.beyond(0.03).is_empty());
-    assert_eq!(comparison.sensitivity.as_ref().unwrap().rounds, Some(6));
+    assert_eq!(comparison.sensitivity.as_ref().unwrap().rounds, 6);
     let text = text(&comparison, false);
     assert!(
         text.ends_with("\nslower: cpu-scalar +10.0 %\n"),
@@ -175,12 +175,12 @@ fn a_kernel_slowed_by_a_tenth_is_found_in_six_rounds_and_nothing_else() {
 fn a_round_with_an_unsteady_clock_does_not_count() {
     let six = [1, 2, 3, 4, 5, 6];
     let mut new = specimen("after", &six);
-    let run = new.measurements[0].row.run_id.clone();
-    for measurement in &mut new.measurements {
-        measurement.row.unsteady = Some(measurement.row.run_id == run);
+    let run = new.rows[0].run_id.clone();
+    for row in &mut new.rows {
+        row.unsteady = Some(row.run_id == run);
     }
     let comparison = compare(&specimen("before", &six), &new);
-    assert_eq!(comparison.sensitivity.unwrap().rounds, Some(5));
+    assert_eq!(comparison.sensitivity.unwrap().rounds, 5);
     assert_eq!(comparison.warnings, [""; 0]);
 }
 
@@ -401,22 +401,19 @@ fn trial(pairs: &[[Vec<RecordedRun>; 2]], same: bool, seed: u64) -> Trial {
         let is_exchanged = same && random.next_u32() & 1 == 1;
         for (side, runs) in drawn.iter().enumerate() {
             let to = side ^ usize::from(is_exchanged);
-            let rows = runs.iter().map(|run| Measurement {
-                row: SummaryRow {
-                    utc: format!("{rounds:02}"),
-                    backend: run.backend.clone(),
-                    median_ns: Some(run.median_ns),
-                    ..SummaryRow::default()
-                },
-                samples: Vec::new(),
+            let rows = runs.iter().map(|run| Row {
+                utc: format!("{rounds:02}"),
+                backend: run.backend.clone(),
+                median_ns: Some(run.median_ns),
+                ..Row::default()
             });
-            sides[to].measurements.extend(rows);
+            sides[to].rows.extend(rows);
         }
         rounds += 1;
         if LOOKS.contains(&rounds) {
             let comparison = compare(&sides[0], &sides[1]);
             found = comparison.rows.iter().any(|row| row.has_changed());
-            if comparison.is_decided(None, DETECT) {
+            if comparison.is_decided(None) {
                 break;
             }
         }

@@ -12,7 +12,7 @@ mod spending;
 mod sweeping;
 
 use csv::StringRecord;
-use skinbench::results::recorded::Recorded;
+use skinbench::results::Recorded;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;

@@ -4,8 +4,8 @@ use super::{changed, fixture, unchanged};
 use crate::program::{Ran, ran, skinbench};
 use skinbench::registry::REGISTRY;
 use skinbench::report::{chart, html, markdown};
-use skinbench::results::recorded::Recorded;
-use skinbench::results::study::Study;
+use skinbench::results::Recorded;
+use skinbench::results::Study;
 use std::fs;
 use std::path::Path;
 

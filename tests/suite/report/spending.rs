@@ -6,9 +6,9 @@ use skinbench::harness::environment::{Build, Environment};
 use skinbench::harness::run::{Outcome, StageTimes, Status};
 use skinbench::report::chart::charts;
 use skinbench::report::{Screen, card, markdown, table};
-use skinbench::results::recorded::Recorded;
-use skinbench::results::rows::MeasuredScene;
-use skinbench::results::study::{Quantity, Study};
+use skinbench::results::MeasuredScene;
+use skinbench::results::Recorded;
+use skinbench::results::{Quantity, Study};
 use skinbench::scene::{Scene, Settings};
 use std::path::Path;
 

@@ -6,10 +6,10 @@ use skinbench::frame::{Clock, Stage};
 use skinbench::harness::run::{Status, promised_memory};
 use skinbench::registry::find;
 use skinbench::report::chart::charts;
-use skinbench::results::recorded::Recorded;
-use skinbench::results::rows::SummaryRow;
+use skinbench::results::Recorded;
+use skinbench::results::Row;
 use skinbench::results::session;
-use skinbench::results::study::{Axis, Study};
+use skinbench::results::{Axis, Study};
 use skinbench::scene::Settings;
 use std::fs;
 
@@ -35,7 +35,7 @@ fn a_sweep_goes_on_where_it_stopped() {
     );
     let whole = summary(&out);
     let samples = fs::read_to_string(out.join("samples.csv")).unwrap();
-    let frames = |rows: &[SummaryRow]| {
+    let frames = |rows: &[Row]| {
         rows.iter()
             .filter(|row| (row.stage, row.clock) == (Stage::Frame, Clock::Wall))
             .count()
@@ -74,7 +74,7 @@ fn a_sweep_goes_on_where_it_stopped() {
     );
     let recorded = Recorded::read(&[&out]).unwrap();
     assert_eq!(
-        (recorded.problems.len(), recorded.measurements.len()),
+        (recorded.problems.len(), recorded.rows.len()),
         (0, whole.len()),
         "{:?}",
         recorded.problems
@@ -386,8 +386,8 @@ fn errors_in_pixels_fall_with_the_distance() {
     succeed(&folder, sweep);
     let rows = summary(&folder.path().join("out"));
     let error = |backend: &str, instances: usize, distance: &str| -> f64 {
-        let is_at = |row: &&SummaryRow| {
-            row.backend_and_variant() == backend
+        let is_at = |row: &&Row| {
+            row.name() == backend
                 && row.instances == instances
                 && row.point().options.get("distance") == Some(distance)
                 && row.stage == Stage::Frame
@@ -408,20 +408,20 @@ fn errors_in_pixels_fall_with_the_distance() {
     );
 }
 
-/// The report draws time against models, and time against the error of levels.
+/// The report draws time against models, for each kind of levels.
 #[cfg(feature = "resample")]
 #[test]
 fn models_and_levels_are_axes() {
     let folder = tempfile::tempdir().unwrap();
     let sweep = "sweep city --instances 60 --vertices 500 --passes 0 -b cpu-scalar,cpu-rayon --frames 5 -o out";
-    let each = "--models 2,5 --lod none --lod influences --lod mesh,joints";
+    let each = "--models 2,5 --lod none --lod mesh";
     skinbench(folder.path(), &format!("{sweep} {each}"))
         .assert()
         .success();
     let study = Study::new(Recorded::read(&[folder.path().join("out")]).unwrap());
     assert_eq!(
         (study.points.len(), study.problems.len()),
-        (6, 0),
+        (4, 0),
         "{:?}",
         study.problems
     );
@@ -434,18 +434,7 @@ fn models_and_levels_are_axes() {
     };
     assert_eq!(
         titled("Frame time against models: 60 instances of city").len(),
-        3,
-        "one per set of levels"
-    );
-    let levels = titled("Frame time against error of levels of detail");
-    assert_eq!(levels.len(), 2, "one per number of models");
-    assert_eq!(levels[0].marks(), 6);
-    let dropped: Vec<&str> = levels[0].table[1..4]
-        .iter()
-        .map(|row| row[1].as_str())
-        .collect();
-    assert!(
-        dropped[0] == "full detail" && dropped.contains(&"mesh and joints"),
-        "{dropped:?}"
+        2,
+        "with levels and without"
     );
 }
