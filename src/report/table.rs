@@ -225,9 +225,13 @@ impl Table {
         self.headings.iter().any(|known| known.text == heading)
     }
 
-    /// Number of columns.
-    pub fn width(&self) -> usize {
-        self.headings.len()
+    /// Changes when the column with a heading makes room for others.
+    pub fn prioritise(&mut self, heading: &str, priority: Priority) {
+        for known in &mut self.headings {
+            if known.text == heading {
+                known.priority = priority;
+            }
+        }
     }
 
     /// The table with rows and columns exchanged; the first heading stays.
@@ -367,8 +371,7 @@ impl Table {
         text
     }
 
-    /// The table in HTML, which scrolls by itself. Readers of narrow screens see a list for each row, readers with scripts
-    /// sort by a heading.
+    /// The table in HTML, which scrolls by itself beside its first column. Readers with scripts sort by a heading.
     pub fn html(&self, caption: &str) -> Markup {
         html! {
             div.scroll {
@@ -381,8 +384,7 @@ impl Table {
                         tr { @for (at, value) in row.iter().enumerate() {
                             @if at == 0 { th scope="row" { (value.to_string()) } }
                             @else {
-                                td class=[self.class(at)] data-heading=(self.headings[at].text)
-                                    data-sort=[value.is_number().then(|| value.raw())] { (value.to_string()) }
+                                td class=[self.class(at)] data-sort=[value.is_number().then(|| value.raw())] { (value.to_string()) }
                             }
                         } }
                     } }
