@@ -13,15 +13,9 @@ use crate::harness::environment::{Build, Environment};
 use crate::harness::{MachineLimits, Observer, RunOptions, run};
 use crate::reference::WorstError;
 use crate::registry;
-<<<<<<< HEAD
 use crate::report::{Screen, run_table, run_text};
 use crate::results::MeasuredScene;
-use crate::scene::{BuiltScene, Scene, SceneError, Settings};
-=======
-use crate::report::{Screen, run_text, table};
-use crate::results::rows::MeasuredScene;
 use crate::scene::{BuiltScene, Scene, Settings};
->>>>>>> w-levels
 use crate::threads::Threads;
 use indexmap::IndexSet;
 use std::time::Duration;
