@@ -279,6 +279,19 @@ fn pool(threads: Option<usize>) -> rayon::ThreadPoolBuilder {
         })
 }
 
+/// Starts a thread per processor for parallel loops; the calling thread alone, if the system allows no more.
+pub fn start_threads() -> anyhow::Result<()> {
+    if let Err(error) = pool(None).build_global() {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .use_current_thread()
+            .build_global()
+            .context("cannot start threads")?;
+        tell(format_args!("note: {error}: one thread is used"));
+    }
+    Ok(())
+}
+
 impl MachineArguments {
     /// Sets the threads up and opens the adapter, if there is one and one is used.
     pub fn open(&self) -> anyhow::Result<Context> {
@@ -305,9 +318,11 @@ impl MachineArguments {
         let isa = Isa::chosen().map_err(UsageError)?;
         // Of several thread counts, the largest is rayon's global pool: it verifies, and poses what a device skins.
         let most = self.threads.iter().max().copied();
-        let pool = pool(most.map(|count| count as usize)).build_global();
-        if let Some(most) = most {
-            pool.with_context(|| format!("--threads {most}"))?;
+        match most {
+            Some(most) => pool(Some(most as usize))
+                .build_global()
+                .with_context(|| format!("--threads {most}"))?,
+            None => start_threads()?,
         }
         Ok(Context {
             isa,
