@@ -12,6 +12,7 @@ pub mod crossover;
 mod csv_rows;
 pub mod decision;
 pub mod files;
+mod input;
 pub mod key;
 pub mod page_results;
 pub mod ranking;
@@ -36,7 +37,7 @@ pub use warnings::{of_machine, warnings};
 pub use whole::write_file;
 
 pub(in crate::results) use csv_rows::read_rows;
-pub(in crate::results) use recorded::bytes_of;
+pub(in crate::results) use input::bytes_of;
 
 /// Confidence that a difference must reach to count.
 const CONFIDENCE: f64 = 0.95;

@@ -3,7 +3,7 @@
 //! Between two marks stands a JSON object, compressed by gzip and in base64: the names of the files of a folder of results
 //! with their texts. Prose around it, quotes of mails and other lengths of lines change nothing.
 
-use super::recorded::unpacked;
+use super::input::unpacked;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::collections::BTreeMap;
