@@ -264,13 +264,16 @@ impl Table {
         self.headings.remove(at)
     }
 
-    /// Returns whether a column has numbers, or words that all begin with one: it is aligned to the right.
+    /// Returns whether a column has numbers, or words that all begin with one: it is aligned to the right. The first
+    /// column has names, which may begin with a number.
     fn is_figures(&self, at: usize) -> bool {
         let values = self.rows.iter().map(|row| &row[at]);
         let mut given = values.filter(|value| **value != Value::Absent).peekable();
         given.peek().is_some()
             && (given.clone().any(Value::is_number)
-                || given.all(|value| value.to_string().starts_with(|c: char| c.is_ascii_digit())))
+                || at > 0
+                    && given
+                        .all(|value| value.to_string().starts_with(|c: char| c.is_ascii_digit())))
     }
 
     /// The text with those columns that fit a screen.
