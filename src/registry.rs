@@ -237,10 +237,16 @@ const REMOVED: [(&str, &str); 2] = [
 
 /// One line about a name or pattern that no backend has: what took its place, or the closest name.
 pub fn unknown(name: &str) -> String {
+    unknown_beside(name, &[])
+}
+
+/// As [`unknown`], where the names of peers are known, too.
+pub fn unknown_beside(name: &str, peers: &[String]) -> String {
     match REMOVED.iter().find(|(removed, _)| *removed == name) {
         Some((_, instead)) => format!("the backend {name:?} was removed; use {instead:?}"),
         None => {
-            let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+            let mut names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+            names.extend(peers.iter().map(String::as_str));
             wording::unknown("backend", name, &names)
         }
     }

@@ -11,7 +11,6 @@ mod exit;
 mod inspect;
 mod list;
 mod output;
-mod peers;
 mod progress;
 #[cfg(feature = "gpu")]
 mod render;
@@ -92,7 +91,6 @@ enum Command {
     /// Make a page that verifies and measures GPU backends in a browser (not in this build)
     #[cfg(not(feature = "web"))]
     Web(absent::Arguments),
-    Peers(peers::Arguments),
     List(list::Arguments),
 }
 
@@ -124,7 +122,6 @@ impl Cli {
             Command::Web(arguments) => web::run(&arguments),
             #[cfg(not(feature = "web"))]
             Command::Web(_) => absent::run("web", absent::GPU),
-            Command::Peers(arguments) => peers::run(arguments),
             Command::List(arguments) => list::run(&arguments),
         }
     }

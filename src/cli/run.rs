@@ -143,9 +143,11 @@ impl Observer for Recorder<'_> {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let backends = arguments.workload.backends()?;
     let scenes = arguments.workload.scenes()?;
+    let backends = arguments.workload.backends.entries()?;
     distinct("scenes are called", scenes.iter().map(|scene| &scene.name))?;
+    let names = backends.iter().map(|backend| backend.name);
+    distinct("backends are called", names)?;
     distinct(
         "counts of --threads are",
         &arguments.workload.machine.threads,
@@ -246,8 +248,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         kept.results.summary_path().display()
     ))?;
     say_fitted(verdict, screen)?;
-    let named = arguments.workload.named();
-    Ok(common::exit(&named, &all, Named::Everywhere))
+    let named = &arguments.workload.backends.backends;
+    Ok(common::exit(named, &all, Named::Everywhere))
 }
 
 /// Checks that nothing repeats that tells rows of the results apart.

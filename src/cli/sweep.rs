@@ -92,8 +92,8 @@ fn size(text: &str) -> Result<u64, &'static str> {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let scene = common::load_scene(&arguments.scene)?.with(arguments.backends.defaults());
     let backends = arguments.backends.entries()?;
-    let scene = common::load_scene(&arguments.scene)?;
     let axes = SweepAxes {
         settings: arguments.axes.0.clone(),
         threads: arguments.machine.threads.clone(),

@@ -21,8 +21,8 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let backends = arguments.workload.backends()?;
     let scenes = arguments.workload.scenes()?;
+    let backends = arguments.workload.backends.entries()?;
     let context = arguments.workload.machine.open()?;
     common::watch_for_interruption()?;
 
@@ -56,6 +56,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             break;
         }
     }
-    let named = arguments.workload.named();
-    Ok(common::exit(&named, &all, Named::Everywhere))
+    let named = &arguments.workload.backends.backends;
+    Ok(common::exit(named, &all, Named::Everywhere))
 }

@@ -4,6 +4,7 @@ use super::Screen;
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle,
 };
+use std::fmt::Display;
 
 /// Spaces between two columns.
 const GAP: usize = 2;
@@ -123,7 +124,7 @@ fn cell<T>(column: &Column<T>, row: &T) -> String {
 }
 
 /// Names with their descriptions, each indented; a description that does not fit goes on below itself.
-pub fn described(rows: &[[&str; 2]], screen: Screen) -> String {
+pub fn described(rows: &[[impl Display; 2]], screen: Screen) -> String {
     let mut table = Table::new();
     table.load_style(TableStyle::new());
     if let Screen::Narrow(width) = screen {
