@@ -11,7 +11,6 @@ mod exit;
 mod inspect;
 mod list;
 mod output;
-mod peers;
 mod progress;
 #[cfg(feature = "gpu")]
 mod render;
@@ -86,7 +85,6 @@ enum Command {
     /// Make a page that verifies and measures GPU backends in a browser (not in this build)
     #[cfg(not(feature = "gpu"))]
     Web(absent::Arguments),
-    Peers(peers::Arguments),
     List(list::Arguments),
 }
 
@@ -122,7 +120,6 @@ impl Cli {
             Command::Web(arguments) => web::run(&arguments),
             #[cfg(not(feature = "gpu"))]
             Command::Web(_) => absent::run("web", absent::GPU),
-            Command::Peers(arguments) => peers::run(arguments),
             Command::List(arguments) => {
                 common::start_threads()?;
                 list::run(&arguments)

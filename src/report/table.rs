@@ -430,7 +430,7 @@ pub fn left_out(headings: &[String]) -> String {
 }
 
 /// Names with their descriptions, each indented; a description that does not fit goes on below itself.
-pub fn described(rows: &[[&str; 2]], screen: Screen) -> String {
+pub fn described(rows: &[[impl fmt::Display; 2]], screen: Screen) -> String {
     let mut table = TextTable::new();
     table.load_style(TableStyle::new());
     if let Screen::Narrow(width) = screen {

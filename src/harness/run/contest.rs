@@ -249,16 +249,11 @@ impl<'a> Contest<'a> {
     }
 
     /// Reason why a backend's frames cannot be measured with the run's number of passes, if any.
-    fn unpresentable(&self, contender: &mut Contender) -> Option<&'static str> {
-        match (
-            contender.subject.entry.abilities().later_passes,
-            self.demand.passes,
-        ) {
+    fn unpresentable(&self, contender: &Contender) -> Option<&'static str> {
+        let later_passes = contender.subject.entry.abilities().later_passes;
+        match (later_passes, self.demand.passes) {
             (LaterPasses::SkinAgain, 0) => Some("skins in the draw; needs --passes 1 or more"),
-            // What times itself does not draw.
-            (LaterPasses::NotDrawn, 1..) if contender.subject.prepared.self_timed().is_none() => {
-                Some("its output cannot be drawn; needs --passes 0")
-            }
+            (LaterPasses::NotDrawn, 1..) => Some("its output cannot be drawn; needs --passes 0"),
             _ => None,
         }
     }
