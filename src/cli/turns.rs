@@ -51,10 +51,9 @@ impl<'a> Turns<'a> {
             tried.with_context(|| format!("cannot start {}", program.display()))?;
         }
         let mut arguments = arguments.to_vec();
-        let has_length = arguments.iter().any(|argument| {
-            let argument = argument.to_string_lossy();
-            argument.starts_with("--frames") || argument.starts_with("--sustain")
-        });
+        let has_length = arguments
+            .iter()
+            .any(|argument| argument.to_string_lossy().starts_with("--frames"));
         if !has_length {
             arguments.push(FRAMES.into());
         }
