@@ -109,7 +109,7 @@ fn a_peer_is_measured_beside_ours() {
     );
     let devices: Vec<Option<&str>> = of("cpu-scalar")
         .iter()
-        .map(|row| row.device.as_deref())
+        .map(|row| row.ran_on.as_deref())
         .collect();
     assert_eq!(
         devices,
@@ -285,7 +285,7 @@ fn a_device_stands_for_all_groups() {
     let rows = rows(&folder);
     for (backend, device) in [("good", "Python"), ("devices", "Python 1; Python 2")] {
         let own = rows.iter().filter(|row| row.backend == backend);
-        let devices: Vec<&str> = own.filter_map(|row| row.device.as_deref()).collect();
+        let devices: Vec<&str> = own.filter_map(|row| row.ran_on.as_deref()).collect();
         assert_eq!(devices, [device], "{backend}");
     }
 }

@@ -150,17 +150,16 @@ impl Record {
         );
     }
 
-    /// Measures the limits of the machine, and writes them once for each scene and number of threads.
-    pub fn limits(&mut self, scene: &str, context: &Context) -> MachineLimits {
-        let limits = MachineLimits::measure(context);
-        if self
-            .limited
-            .insert((scene.to_owned(), context.threads.count()))
-        {
-            let rows = LimitsRow::all(&self.environment, scene, context.isa, &limits);
-            self.write(|results| results.write_limits(rows));
+    /// Measures the limits of the machine and writes them, once for each scene and number of threads.
+    pub fn limits(&mut self, scene: &str, context: &Context) -> Option<MachineLimits> {
+        let conditions = (scene.to_owned(), context.threads.count());
+        if !self.limited.insert(conditions) {
+            return None;
         }
-        limits
+        let limits = MachineLimits::measure(context);
+        let rows = LimitsRow::all(&self.environment, scene, context.isa, &limits);
+        self.write(|results| results.write_limits(rows));
+        Some(limits)
     }
 
     /// Writes, unless that failed before: rows behind a gap would follow from nothing.
