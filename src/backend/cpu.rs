@@ -631,7 +631,11 @@ mod tests {
         crowd
             .push_group(Arc::new(walker(500).unwrap()), few)
             .unwrap();
-        let backend = Cpu::one_thread(CANDIDATES, &Context::default());
+        let backend = Cpu {
+            kernels: CANDIDATES,
+            isa: Isa::Scalar,
+            threads: Threads::One,
+        };
         let built = backend.built(&crowd, &Job::default()).unwrap();
         let names: Vec<_> = built.iter().map(|built| built.kernel.name).collect();
         assert_eq!(names, ["cluster", "columns"]);

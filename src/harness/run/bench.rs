@@ -494,27 +494,12 @@ mod tests {
     use crate::registry::REGISTRY;
     use crate::scene::{BuiltScene, Scene, Settings};
     use std::cell::RefCell;
+    use std::rc::Rc;
 
-    /// Surroundings of one request for frames.
-    #[derive(Debug, Clone, Copy)]
-    struct Seen {
-        frames: usize,
-        /// Lines of memory that were written until then.
-        written: u64,
-    }
-
-    /// A backend that does nothing but look around.
+    /// A backend that does nothing but count the frames of each request.
     struct Watcher {
-        disturber: Disturber,
         times_itself: bool,
-        seen: Rc<RefCell<Vec<Seen>>>,
-    }
-
-    impl Watcher {
-        fn note(&self, frames: usize) {
-            let written = self.disturber.written();
-            self.seen.borrow_mut().push(Seen { frames, written });
-        }
+        requests: Rc<RefCell<Vec<usize>>>,
     }
 
     impl Prepared for Watcher {
@@ -528,7 +513,7 @@ mod tests {
             if self.times_itself { Some(self) } else { None }
         }
         fn submit(&mut self, _: &mut FrameInput, _: &mut StageTimer) -> Result<Ticket> {
-            self.note(1);
+            self.requests.borrow_mut().push(1);
             Ok(Ticket::default())
         }
         fn skinned(&self) -> Skinned {
@@ -565,7 +550,7 @@ mod tests {
             false
         }
         fn measure(&mut self, frames: Range<u32>) -> Result<Vec<Vec<StageTime>>> {
-            self.note(frames.len());
+            self.requests.borrow_mut().push(frames.len());
             Ok(vec![Vec::new(); frames.len()])
         }
     }
@@ -582,26 +567,11 @@ mod tests {
             .unwrap()
     }
 
-    /// A watcher that is to be measured.
-    fn watched<'a>(
-        scene: &'a BuiltScene,
-        bench: &Bench,
-        times_itself: bool,
-        seen: &Rc<RefCell<Vec<Seen>>>,
-    ) -> Contender<'a> {
-        let prepared = Box::new(Watcher {
-            disturber: Rc::clone(&bench.disturber),
-            times_itself,
-            seen: Rc::clone(seen),
-        });
-        let outcome = Outcome::new("watcher", 0, Status::Ok);
-        Contender::new(&REGISTRY[0], &scene.crowd, prepared, outcome)
-    }
-
-    /// Surroundings of the requests for a block of two frames.
-    fn seen(disturbance: Disturbance, times_itself: bool) -> Vec<Seen> {
+    /// The requests for a block of two frames, and how many lines of memory were written for each frame of a block of
+    /// one and of a block of two.
+    fn watched(disturbance: Disturbance, times_itself: bool) -> (Vec<usize>, [u64; 2]) {
         let scene = scene();
-        let (context, seen) = (Context::default(), Rc::default());
+        let context = Context::default();
         let options = RunOptions {
             disturbance,
             ..RunOptions::default()
@@ -613,25 +583,29 @@ mod tests {
             &options,
             DeviceLoad::Busy,
         );
-        let mut contender = watched(&scene, &bench, times_itself, &seen);
-        bench.block(&mut contender, 0..2, || false, |_| ()).unwrap();
-        seen.take()
+        let requests = Rc::default();
+        let watcher = Box::new(Watcher {
+            times_itself,
+            requests: Rc::clone(&requests),
+        });
+        let outcome = Outcome::new("watcher", 0, Status::Ok);
+        let mut contender = Contender::new(&REGISTRY[0], &scene.crowd, watcher, outcome);
+        bench.block(&mut contender, 0..1, || false, |_| ()).unwrap();
+        let one = bench.disturber.written();
+        requests.borrow_mut().clear();
+        bench.block(&mut contender, 1..3, || false, |_| ()).unwrap();
+        let two = bench.disturber.written() - one;
+        (requests.take(), [one, two / 2])
     }
 
     #[test]
     fn caches_are_emptied_before_each_frame() {
         for times_itself in [false, true] {
-            let seen = seen(Disturbance { cold: true }, times_itself);
-            let [first, second] = seen[..] else {
-                panic!("{seen:?}")
-            };
-            assert!(
-                (first.frames, second.frames) == (1, 1) && first.written > 0,
-                "{seen:?}"
-            );
-            assert_eq!(second.written, 2 * first.written);
+            let (requests, written) = watched(Disturbance { cold: true }, times_itself);
+            assert_eq!(requests, [1, 1]);
+            assert!(written[0] > 0 && written[0] == written[1], "{written:?}");
         }
-        let warm = seen(Disturbance::default(), false);
-        assert!(warm.iter().all(|seen| seen.written == 0), "{warm:?}");
+        let (_, written) = watched(Disturbance::default(), false);
+        assert_eq!(written, [0, 0]);
     }
 }
