@@ -155,12 +155,16 @@ impl BackendArguments {
             let entries = REGISTRY.iter().filter(|entry| entry.is_built());
             return Ok(entries.filter(|entry| !entry.name.contains(':')).collect());
         }
-        let mut peers = Vec::new();
+        let mut peers: Vec<Manifest> = Vec::new();
         let mut globs = Vec::new();
         for name in &self.backends {
-            match Manifest::named(name).map_err(UsageError)? {
-                Some(manifest) => peers.push(manifest),
-                None => globs.push(name.clone()),
+            let Some(peer) = Manifest::named(name).map_err(UsageError)? else {
+                globs.push(name.clone());
+                continue;
+            };
+            match peers.iter_mut().find(|known| known.file == peer.file) {
+                Some(known) => known.backends.extend(peer.backends),
+                None => peers.push(peer),
             }
         }
         let mut others = Vec::new();

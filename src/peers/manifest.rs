@@ -58,9 +58,9 @@ pub struct Manifest {
     /// What this machine lacks to build or start it, if anything.
     #[serde(skip_deserializing)]
     pub missing: Option<String>,
-    /// Folder of the manifest, in which scripts run.
+    /// The file, in whose folder scripts run.
     #[serde(skip)]
-    folder: PathBuf,
+    pub file: PathBuf,
     /// Folder of what is built.
     #[serde(skip)]
     build_folder: PathBuf,
@@ -156,7 +156,7 @@ impl Manifest {
         let target = env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into());
         let build_folder = Path::new(&target).join("peers").join(name);
         Ok(Self {
-            folder: std::path::absolute(file)?.with_file_name(""),
+            file: std::path::absolute(file)?,
             build_folder: std::path::absolute(build_folder)?,
             ..manifest
         })
@@ -200,7 +200,7 @@ impl Manifest {
         shell
             .args(["-ec", script])
             .env("BUILD", &self.build_folder)
-            .current_dir(&self.folder);
+            .current_dir(self.file.with_file_name(""));
         shell
     }
 }
