@@ -429,8 +429,8 @@ fn peers_change_two_defaults() {
     assert_eq!(code, Some(0), "{said}");
     for row in rows(&folder) {
         assert_eq!(
-            (row.passes, row.options.as_deref()),
-            (0, Some("normals=raw")),
+            (row.passes, row.options.as_str()),
+            (0, "normals=raw"),
             "{row:?}"
         );
     }
