@@ -15,13 +15,12 @@ use skinbench_frame::{BackendError, Job, Result, StageTimer};
 use skinbench_kernels::crowd::{Crowd, Layer, REST};
 use skinbench_kernels::model::{IDENTITY_ROWS, Model, Rows};
 use skinbench_kernels::vertex::VertexFormat;
-use std::rc::Rc;
 use std::sync::Arc;
 
 impl Gpu {
     /// Uses a device of the caller's, with the limits and features that it was created with. Errors of wgpu go where the
     /// caller has them go; [`Gpu::check`] returns only those of this crate.
-    pub fn adopt(adapter: &wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Rc<Self> {
+    pub fn adopt(adapter: &wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Arc<Self> {
         let known = Adapter::adopted(adapter, &device);
         Self::on(known, device, queue, Failures::default())
     }
@@ -50,9 +49,9 @@ impl Recorder for Encoding<'_> {
 }
 
 /// Records passes of a tick in an encoder of the caller's.
-fn record(
+fn record<'a>(
     gpu: &Gpu,
-    passes: &mut [&mut dyn Pass],
+    passes: impl IntoIterator<Item = &'a mut dyn Pass>,
     crowd: &Crowd,
     tick: u32,
     outputs: &[Buffer],
@@ -138,7 +137,7 @@ pub struct Vertices(Vec<Buffer>);
 
 /// A model that is skinned from a buffer of matrices into a buffer of vertices.
 pub struct AdoptedMesh {
-    gpu: Rc<Gpu>,
+    gpu: Arc<Gpu>,
     crowd: Crowd,
     skin: Skin,
 }
@@ -151,7 +150,7 @@ impl AdoptedMesh {
     /// [`BackendError::Unavailable`] or [`BackendError::TooLarge`], with what the device, the kernel or `palettes`
     /// lacks; or [`BackendError::Device`], with what wgpu refused to create.
     pub fn new(
-        gpu: &Rc<Gpu>,
+        gpu: &Arc<Gpu>,
         model: Arc<Model>,
         format: VertexFormat,
         instances: u32,
@@ -182,10 +181,10 @@ impl AdoptedMesh {
                 bindings.push(("palettes", (&palettes).into()));
                 bindings.push(("shown", (&palettes).into()));
             }
-            Skin::new(gpu, &crowd, &table, &[kernel], None)
+            Skin::new(gpu, &crowd, &mut table, &[kernel], None)
         })?;
         Ok(Self {
-            gpu: Rc::clone(gpu),
+            gpu: Arc::clone(gpu),
             crowd,
             skin,
         })
@@ -212,14 +211,14 @@ impl AdoptedMesh {
 
     /// Records the skinning into bound vertices. It creates nothing.
     pub fn record(&mut self, vertices: &Vertices, encoder: &mut wgpu::CommandEncoder) {
-        let passes: &mut [&mut dyn Pass] = &mut [&mut self.skin];
+        let passes = [&mut self.skin as &mut dyn Pass];
         record(&self.gpu, passes, &self.crowd, 0, &vertices.0, encoder);
     }
 }
 
 /// A crowd that the device poses and skins.
 pub struct AdoptedCrowd {
-    gpu: Rc<Gpu>,
+    gpu: Arc<Gpu>,
     plan: Plan,
     output_bytes: Vec<u64>,
 }
@@ -231,7 +230,7 @@ impl AdoptedCrowd {
     /// # Errors
     /// As [`AdoptedMesh::new`] and [`plan()`].
     pub fn new(
-        gpu: &Rc<Gpu>,
+        gpu: &Arc<Gpu>,
         crowd: &Crowd,
         kernels: &'static [&'static SkinKernel],
     ) -> Result<Self> {
@@ -247,7 +246,7 @@ impl AdoptedCrowd {
         let plan = created(gpu, || plan(gpu, crowd, strategy, &Job::default()))?;
         let chunks = plan.table.chunks.iter();
         Ok(Self {
-            gpu: Rc::clone(gpu),
+            gpu: Arc::clone(gpu),
             output_bytes: chunks.map(|chunk| chunk.output_bytes(crowd)).collect(),
             plan,
         })
@@ -278,8 +277,8 @@ impl AdoptedCrowd {
         }
         let vertices: Vec<Buffer> = vertices.iter().cloned().map(Buffer::from).collect();
         created(&self.gpu, || {
-            if let Some(skin) = &self.plan.skin {
-                skin.borrow_mut().bind(&self.gpu, &vertices);
+            if let Some(skin) = self.plan.find_mut::<Skin>() {
+                skin.bind(&self.gpu, &vertices);
             }
             Ok(())
         })?;
@@ -295,10 +294,8 @@ impl AdoptedCrowd {
         vertices: &Vertices,
         encoder: &mut wgpu::CommandEncoder,
     ) {
-        for pass in &self.plan.passes {
-            let passes: &mut [&mut dyn Pass] = &mut [&mut *pass.borrow_mut()];
-            record(&self.gpu, passes, crowd, tick, &vertices.0, encoder);
-        }
+        let passes = self.plan.passes.iter_mut().map(|pass| &mut **pass);
+        record(&self.gpu, passes, crowd, tick, &vertices.0, encoder);
     }
 }
 
@@ -314,7 +311,7 @@ mod tests {
     use skinbench_kernels::vertex::Encoding;
 
     /// A device with limits of the caller's; `None` on a machine without adapters.
-    fn adopted(limit: impl FnOnce(&mut wgpu::Limits)) -> Option<(Rc<Gpu>, wgpu::Device)> {
+    fn adopted(limit: impl FnOnce(&mut wgpu::Limits)) -> Option<(Arc<Gpu>, wgpu::Device)> {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
         let options = wgpu::RequestAdapterOptions::default();
         let Ok(adapter) = pollster::block_on(instance.request_adapter(&options)) else {
@@ -354,7 +351,7 @@ mod tests {
 
     /// Why a mesh of the walker is refused.
     fn refusal(
-        (gpu, device): &(Rc<Gpu>, wgpu::Device),
+        (gpu, device): &(Arc<Gpu>, wgpu::Device),
         format: VertexFormat,
         kernel: &'static SkinKernel,
     ) -> Option<String> {

@@ -12,6 +12,7 @@ use crate::device::{
 };
 use crate::shader::reflection::{Binding, Interface};
 use skinbench_frame::{DeviceObject, Result};
+use skinbench_kernels::threads::lock;
 use std::sync::Arc;
 
 /// Names and values of shader overrides.
@@ -21,8 +22,8 @@ pub type Constants = Vec<(&'static str, f64)>;
 /// runs without the checks that untrusted and edited shaders need: bounds checks and loop counters slowed a compute kernel on
 /// llvmpipe down from approximately 135 to 360 ns per vertex.
 pub fn module(gpu: &Gpu, label: &str, wgsl: String, trusted: bool) -> ShaderModule {
-    let mut modules = gpu.modules.borrow_mut();
-    let key = match &*gpu.edit.borrow() {
+    let mut modules = lock(&gpu.modules);
+    let key = match &*lock(&gpu.edit) {
         Some(edit) => (edit(wgsl), false),
         None => (wgsl, trusted),
     };
@@ -145,7 +146,7 @@ impl Kernel {
         gpu.runs(&interface)?;
         let constants = interface.declared(values);
         let module = module(gpu, label, wgsl, trusted);
-        let mut pipelines = gpu.pipelines.borrow_mut();
+        let mut pipelines = lock(&gpu.pipelines);
         let known = pipelines
             .iter()
             .find(|known| known.module == module && known.constants == constants);

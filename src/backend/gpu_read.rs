@@ -4,6 +4,7 @@ use super::gpu::PreparedGpu;
 use crate::crowd::Crowd;
 use crate::frame::{OutputBuffers, Result};
 use crate::gpu::crowd::chunk::{LOCAL_BYTES, slots};
+use crate::gpu::passes::cull::Cull;
 use crate::gpu::passes::pose::{Pose, PoseBatch};
 use crate::gpu::passes::skin::Skin;
 use crate::gpu::shader::layout;
@@ -48,8 +49,8 @@ impl PreparedGpu {
 
     /// Instances in view in the last frame, chunk by chunk; `None` if the crowd is not culled.
     pub fn in_view(&self) -> Result<Option<&[Vec<u32>]>> {
-        if let (None, Some(cull)) = (self.in_view.get(), &self.plan.cull) {
-            let read = cull.borrow().read(&self.gpu)?;
+        if let (None, Some(cull)) = (self.in_view.get(), self.plan.find::<Cull>()) {
+            let read = cull.read(&self.gpu)?;
             self.in_view.get_or_init(|| read);
         }
         Ok(self.in_view.get().map(Vec::as_slice))
@@ -77,11 +78,13 @@ impl PreparedGpu {
     pub fn read_device_poses(
         &self,
         crowd: &Crowd,
-        pose: &Pose,
         what: PoseData,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
+        let Some(pose) = self.plan.find::<Pose>() else {
+            return Ok(());
+        };
         for (index, chunk) in self.plan.table.chunks.iter().enumerate() {
             let wanted = chunk.overlap(&instances);
             let Some(batch) = pose.batches[index].as_ref().filter(|_| !wanted.is_empty()) else {
@@ -169,47 +172,39 @@ impl PreparedGpu {
 
     /// Appends vertices that a compute shader skinned.
     pub fn read_skinned(
-        &self,
+        &mut self,
         crowd: &Crowd,
-        skin: &mut Skin,
         output: &OutputBuffers,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
-        let table = &self.plan.table;
-        let stored = skin.stored.first().map(|stored| stored.buffers.clone());
-        let buffers = stored.as_ref().unwrap_or(&output.device);
         let words_of = |chunk: &Chunk| crowd.groups()[chunk.group].instance_words();
-        for span in 0..table.spans.len() {
-            let buffer = span % buffers.len();
+        for span in 0..self.plan.table.spans.len() {
             let mut end = 0;
-            for index in table.spans[span].clone() {
-                let chunk = &table.chunks[index];
-                let words = words_of(chunk);
+            for index in self.plan.table.spans[span].clone() {
+                let chunk = self.plan.table.chunks[index].clone();
+                let words = words_of(&chunk);
                 let begin = end;
                 end += chunk.instances.len() * words;
                 let wanted = chunk.overlap(&instances);
                 if wanted.is_empty() {
                     continue;
                 }
-                // A later span may have overwritten a ring's buffer, so the span is skinned again.
-                if skin.held[buffer] != span {
-                    self.gpu.poison(&buffers[buffer..=buffer])?;
-                    let mut commands = self.gpu.commands("skin again");
-                    skin.again(span, &mut commands);
-                    commands.finish()?;
-                }
+                let Some(skin) = self.plan.find_mut::<Skin>() else {
+                    return Ok(());
+                };
+                let form = skin.kernel().output;
+                let buffer = skin.vertices(&self.gpu, span, &output.device)?;
                 let places = self.places(index, wanted)?;
-                let levels = &table.chunks[index - places.finer.len()..index];
+                let levels = &self.plan.table.chunks[index - places.finer.len()..index];
                 let mut first = begin + places.range.start as usize * words;
                 for (level, count) in levels.iter().zip(&places.finer) {
                     first += count * words_of(level);
                 }
                 let read = out.len();
                 let count = places.range.len() * words;
-                self.gpu
-                    .read_back(&buffers[buffer], first as u64, count, out)?;
-                if let Some(form) = skin.kernel().output {
+                self.gpu.read_back(&buffer, first as u64, count, out)?;
+                if let Some(form) = form {
                     let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count();
                     for instance in out[read..].chunks_exact_mut(words) {
                         form.sort(instance, vertices);

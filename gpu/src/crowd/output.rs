@@ -15,7 +15,7 @@ impl Gpu {
         chunks(
             crowd,
             self.binding_bytes(),
-            self.adapter.workgroup_limit.get().into(),
+            self.adapter.workgroup_limit.into(),
         )
     }
 

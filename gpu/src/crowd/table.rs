@@ -11,10 +11,8 @@ use bytemuck::Zeroable;
 use skinbench_frame::{Purpose, Result};
 use skinbench_kernels::crowd::{Crowd, Fade, UpdateRate};
 use skinbench_kernels::model::{Model, Rows};
-use std::cell::Cell;
 use std::mem::offset_of;
 use std::ops::Range;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Most rules for dispatches of a chunk whose instances the device counts.
@@ -35,7 +33,9 @@ pub struct CrowdTable {
     /// The numbers of each chunk for posing, as if all instances were in view.
     pub batches: Vec<layout::Batch>,
     /// The instances in view, if only those are posed.
-    pub visible: Option<Rc<Visible>>,
+    pub visible: Option<Arc<Visible>>,
+    /// Number of rules for dispatches of each chunk whose instances the device counts.
+    rules: Vec<usize>,
     /// The tick, if the device poses; [`layout::Now`].
     pub now: Option<Buffer>,
 }
@@ -77,8 +77,6 @@ pub struct VisibleChunk {
     /// The workgroups that follow from the rules.
     pub(crate) workgroups: Buffer,
     level: usize,
-    /// Number of rules so far.
-    used: Cell<usize>,
 }
 
 /// Workgroups of a dispatch.
@@ -189,7 +187,7 @@ impl CrowdTable {
         }
         let families = if culled {
             table.levels = crowd.levels();
-            table.visible = Some(Rc::new(table.visible_chunks(gpu, crowd)));
+            table.visible = Some(Arc::new(table.visible_chunks(gpu, crowd)));
             let first = (0..table.chunks.len()).step_by(table.levels);
             first.map(|first| first..first + table.levels).collect()
         } else {
@@ -244,6 +242,7 @@ impl CrowdTable {
     fn divided(chunks: Vec<Chunk>, spans: Vec<Range<usize>>) -> Self {
         Self {
             bindings: vec![Vec::new(); spans.len()],
+            rules: vec![0; chunks.len()],
             chunks,
             spans,
             levels: 1,
@@ -291,7 +290,6 @@ impl CrowdTable {
                     storage | wgpu::BufferUsages::INDIRECT,
                 ),
                 level: 0,
-                used: Cell::new(0),
             };
             for level in 0..family.len() {
                 chunks.push(VisibleChunk {
@@ -343,9 +341,11 @@ impl CrowdTable {
     }
 
     /// The dispatch of a kernel over a chunk, by a rule.
-    pub fn dispatch(&self, gpu: &Gpu, chunk: usize, rule: &layout::Dispatch) -> Dispatch {
+    pub fn dispatch(&mut self, gpu: &Gpu, chunk: usize, rule: &layout::Dispatch) -> Dispatch {
         if let Some(visible) = &self.visible {
-            return visible.chunks[chunk].dispatch(gpu, rule);
+            let number = self.rules[chunk];
+            self.rules[chunk] += 1;
+            return visible.chunks[chunk].dispatch(gpu, number, rule);
         }
         let instances = self.chunks[chunk].instances.len() as u32;
         let slots = self.batches.get(chunk).map_or(0, |batch| batch.slots);
@@ -409,9 +409,8 @@ impl VisibleChunk {
     }
 
     /// Adds a rule by which the device counts a dispatch.
-    fn dispatch(&self, gpu: &Gpu, rule: &layout::Dispatch) -> Dispatch {
-        let index = self.level * MOST_RULES + self.used.get();
-        self.used.set(self.used.get() + 1);
+    fn dispatch(&self, gpu: &Gpu, number: usize, rule: &layout::Dispatch) -> Dispatch {
+        let index = self.level * MOST_RULES + number;
         let offset = (index * size_of::<layout::Dispatch>()) as u64;
         gpu.write_buffer(&self.rules, offset, bytemuck::bytes_of(rule));
         Dispatch::Counted {

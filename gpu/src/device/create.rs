@@ -8,12 +8,12 @@ use crate::device::gpu::Medium;
 use crate::device::{Buffer, Sampler, Texture, TextureView};
 use bytemuck::NoUninit;
 use skinbench_frame::{Bytes, DeviceObject, Purpose};
+use skinbench_kernels::threads::lock;
 
 impl Gpu {
     /// Counts a new buffer or texture.
     fn count(&self, purpose: Purpose, bytes: u64) {
-        self.created
-            .set(self.created.get() + Bytes::of(purpose, bytes));
+        *lock(&self.created) += Bytes::of(purpose, bytes);
     }
 
     /// Creates an object: one of wgpu's, or a number in its place.
@@ -23,7 +23,7 @@ impl Gpu {
                 let cache = open.pipeline_cache.as_ref();
                 DeviceObject::real(object.create(&open.device, cache))
             }
-            Medium::Tape(tape) => DeviceObject::numbered(tape.borrow_mut().push(object)),
+            Medium::Tape(tape) => DeviceObject::numbered(lock(tape).push(object)),
             Medium::CountsOnly => DeviceObject::numbered(0),
         }
     }
@@ -123,7 +123,7 @@ impl Gpu {
     pub(crate) fn write_buffer(&self, buffer: &Buffer, offset: u64, bytes: &[u8]) {
         match &self.medium {
             Medium::Device(open) => open.queue.write_buffer(buffer.object.get(), offset, bytes),
-            Medium::Tape(tape) => tape.borrow_mut().fill(buffer.object.id, offset, bytes),
+            Medium::Tape(tape) => lock(tape).fill(buffer.object.id, offset, bytes),
             Medium::CountsOnly => {}
         }
     }
@@ -200,7 +200,7 @@ impl Gpu {
                 },
             ),
             Medium::Tape(tape) => {
-                let object = &mut tape.borrow_mut().objects[texture.object.id];
+                let object = &mut lock(tape).objects[texture.object.id];
                 object.value["bytesPerRow"] = bytes_per_row.into();
                 object.bytes = Some(bytes.to_vec());
             }

@@ -8,11 +8,9 @@ use crate::device::{
 use crate::draw::overlay::unorm8;
 use crate::draw::surfaces::Surfaces;
 use crate::forms::kind::Kind;
-use crate::forms::output::OutputForm;
 use crate::kernel::{GroupLayout, module, once_per_key, pipeline_layout};
 use crate::passes::vertices::{
-    DrawingShader, DrawnSpan, StoredVertices, VertexSource, draw_root, for_each_binding,
-    preskinned_shader,
+    DrawnSpan, StoredVertices, VertexAccess, VertexSource, draw_root, for_each_binding,
 };
 use crate::shader::layout;
 use crate::{Chunk, Commands, Gpu};
@@ -20,7 +18,6 @@ use skinbench_frame::{Mode, Purpose};
 use skinbench_kernels::model::Model;
 use skinbench_kernels::vertex::Cube;
 use std::ops::Range;
-use std::rc::Rc;
 use std::sync::Arc;
 use wgpu::util::DrawIndexedIndirectArgs;
 
@@ -133,7 +130,7 @@ pub(crate) fn colors(model: &Model) -> Vec<u32> {
 
 /// Everything that is the same for all draws of a presenter.
 pub(crate) struct Scenery {
-    pub gpu: Rc<Gpu>,
+    pub gpu: Arc<Gpu>,
     pub mode: Mode,
     /// For a picture, whether instances are tinted; `None` for timed frames.
     pub picture: Option<bool>,
@@ -167,7 +164,7 @@ pub(crate) struct Draws {
     /// The calls on the device, if it computes them or takes several at once.
     arguments: Option<Buffer>,
     /// The instances in view, if only those are drawn: their numbers are copied into the arguments.
-    visible: Option<Rc<Visible>>,
+    visible: Option<Arc<Visible>>,
     /// Bytes from one instance's palette to the next, if each instance is drawn separately.
     stride: Option<u32>,
     /// `true` if the motion of pixels is drawn.
@@ -176,7 +173,7 @@ pub(crate) struct Draws {
 
 /// Chunks that are drawn with one set of bindings.
 struct Draw {
-    pipelines: Rc<Pipelines>,
+    pipelines: Arc<Pipelines>,
     vertices: BindGroup,
     paint: BindGroup,
     indices: Buffer,
@@ -198,7 +195,7 @@ impl Draws {
         };
         draws.push_all(scenery, source, merged);
         let gpu = &scenery.gpu;
-        let at_once = scenery.draws_together(merged) && gpu.adapter.multi_draws.get();
+        let at_once = scenery.draws_together(merged) && gpu.adapter.multi_draws;
         if source.visible.is_some() || at_once {
             let mut contents = Vec::with_capacity(draws.calls.len() * BYTES as usize);
             for call in &draws.calls {
@@ -223,7 +220,7 @@ impl Draws {
         let groups = own.as_ref().unwrap_or(&scenery.groups);
         let placements = visible.map_or(&scenery.placements, |visible| &visible.placements);
         let pipelines = once_per_key(source.kinds.iter().copied(), |&kind| {
-            Rc::new(scenery.pipelines(source, kind))
+            Arc::new(scenery.pipelines(source, kind))
         });
         let shown = [
             ("view", (&scenery.view).into()),
@@ -249,7 +246,7 @@ impl Draws {
                     self.calls.push(call(chunk, edges, merged));
                 }
                 self.list.push(Draw {
-                    pipelines: Rc::clone(&pipelines[chunks[0].group]),
+                    pipelines: Arc::clone(&pipelines[chunks[0].group]),
                     vertices: span.group.clone(),
                     paint: scenery.layout.bind(&scenery.gpu, "draw", &paint),
                     indices: group.indices.clone(),
@@ -387,11 +384,10 @@ impl Scenery {
         let gpu = &self.gpu;
         let motion = !stored.previous.is_empty();
         let merged = stored.merged;
-        let output = stored.form.output;
-        let wgsl: DrawingShader = Box::new(move |kind, root| {
-            let output = output.unwrap_or(OutputForm::of(kind.format.encoding));
-            preskinned_shader(output, merged, root)
-        });
+        let access = VertexAccess::Reads {
+            output: stored.form.output,
+            merged,
+        };
         // The kind of skinning makes no difference to drawing.
         let kinds: Vec<_> = stored
             .kinds
@@ -403,7 +399,7 @@ impl Scenery {
             .collect();
         let first = kinds
             .first()
-            .map(|&kind| wgsl(kind, draw_root(motion, false)))
+            .map(|&kind| access.shader(kind, draw_root(motion, false)))
             .unwrap_or_default();
         let layout = GroupLayout::new(gpu, "vertices", &[&first], 0, wgpu::ShaderStages::VERTEX);
         let tables = merged.then(|| self.tables(stored));
@@ -427,7 +423,7 @@ impl Scenery {
         }
         let visible = stored.form.visible.clone();
         VertexSource {
-            wgsl,
+            access,
             kinds,
             layout,
             spans,
@@ -480,7 +476,7 @@ impl Scenery {
         let gpu = &self.gpu;
         let picture = self.picture.is_some();
         let motion = source.motion && !picture;
-        let wgsl = (source.wgsl)(kind, draw_root(motion, picture));
+        let wgsl = source.access.shader(kind, draw_root(motion, picture));
         let module = module(gpu, "draw", wgsl, true);
         let layout = pipeline_layout(gpu, "draw", &[&source.layout, &self.layout]);
         let mut constants = kind.constants();

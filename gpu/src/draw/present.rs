@@ -21,7 +21,6 @@ use skinbench_frame::{
 use skinbench_kernels::crowd::Crowd;
 use skinbench_kernels::model::Model;
 use std::cell::OnceCell;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Linear RGB of the background.
@@ -61,7 +60,7 @@ fn target(
 
 /// The instances in view of vertices in the output buffers, by which two forms are told apart.
 fn in_view(form: &BufferForm) -> Option<*const Visible> {
-    form.visible.as_ref().map(Rc::as_ptr)
+    form.visible.as_ref().map(Arc::as_ptr)
 }
 
 /// Returns whether two drawables are the same vertices, those of the output buffers in the same form.
@@ -70,8 +69,8 @@ fn same(one: &Drawable, other: &Drawable) -> bool {
         (Drawable::Output(a), Drawable::Output(b)) => {
             a.output == b.output && in_view(a) == in_view(b)
         }
-        (Drawable::Stored(a), Drawable::Stored(b)) => Rc::ptr_eq(a, b),
-        (Drawable::Shader(a), Drawable::Shader(b)) => Rc::ptr_eq(a, b),
+        (Drawable::Stored(a), Drawable::Stored(b)) => Arc::ptr_eq(a, b),
+        (Drawable::Shader(a), Drawable::Shader(b)) => Arc::ptr_eq(a, b),
         _ => false,
     }
 }
@@ -111,7 +110,7 @@ impl Presenter {
         gpu.has(wgpu::ShaderStages::VERTEX, &[simplest_shader(false)])
             .ok()?;
         Some(
-            gpu.counted(|| Self::new(Rc::clone(&gpu), crowd, *view, 1).is_ok())
+            gpu.counted(|| Self::new(Arc::clone(&gpu), crowd, *view, 1).is_ok())
                 .1
                 .total(),
         )
@@ -122,7 +121,7 @@ impl Presenter {
     ///
     /// # Errors
     /// [`BackendError::TooLarge`] if the crowd or the view exceeds a limit of the adapter.
-    pub fn new(gpu: Rc<Gpu>, crowd: &Crowd, view: View, passes: u32) -> Result<Self> {
+    pub fn new(gpu: Arc<Gpu>, crowd: &Crowd, view: View, passes: u32) -> Result<Self> {
         Self::painted(gpu, crowd, view, passes, None)
     }
 
@@ -132,7 +131,7 @@ impl Presenter {
     /// # Errors
     /// As [`Presenter::new`].
     pub fn for_pictures(
-        gpu: Rc<Gpu>,
+        gpu: Arc<Gpu>,
         crowd: &Crowd,
         view: View,
         surfaces: &Surfaces,
@@ -142,7 +141,7 @@ impl Presenter {
     }
 
     fn painted(
-        gpu: Rc<Gpu>,
+        gpu: Arc<Gpu>,
         crowd: &Crowd,
         view: View,
         passes: u32,
@@ -238,7 +237,7 @@ impl Presenter {
         frame: &FrameInput,
         timer: &mut StageTimer,
     ) -> Commands {
-        let gpu = Rc::clone(self.gpu());
+        let gpu = Arc::clone(self.gpu());
         let output = &*frame.output;
         let mut commands = commands.unwrap_or_else(|| gpu.frame("frame"));
         if let Some(update) = &mut self.update {
@@ -310,8 +309,8 @@ impl Presenter {
     fn draws_of(&self, vertices: &Drawable, output: &OutputBuffers) -> Draws {
         let stored = match vertices {
             Drawable::Shader(source) => return Draws::new(&self.scenery, source, false),
-            Drawable::Stored(stored) => Rc::clone(stored),
-            Drawable::Output(form) => Rc::new(StoredVertices {
+            Drawable::Stored(stored) => Arc::clone(stored),
+            Drawable::Output(form) => Arc::new(StoredVertices {
                 spans: self
                     .chunks
                     .iter()
@@ -439,7 +438,7 @@ impl Presenter {
             .collect())
     }
 
-    fn gpu(&self) -> &Rc<Gpu> {
+    fn gpu(&self) -> &Arc<Gpu> {
         &self.scenery.gpu
     }
 

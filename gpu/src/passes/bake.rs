@@ -40,21 +40,21 @@ impl Bake {
     ) -> Result<Self> {
         let mut calls = Vec::new();
         for index in 0..table.chunks.len() {
-            let Chunk { group, instances } = &table.chunks[index];
-            let Some(frames) = &baked.groups[*group] else {
+            let Chunk { group, instances } = table.chunks[index].clone();
+            let Some(frames) = &baked.groups[group] else {
                 continue;
             };
-            let width = width(crowd, &crowd.groups()[*group]);
+            let width = width(crowd, &crowd.groups()[group]);
             let kernel = Kernel::new(gpu, "pose_baked", shader(), &constants(width), true)?;
             let bytes = instances.len() as u64 * u64::from(width) * layout::SHOWN_BYTES;
             let usage = wgpu::BufferUsages::STORAGE;
             let shown = gpu.buffer(Purpose::Scratch, "shown frames", bytes, usage);
             let palettes = Palettes::baked(&frames.frames, &shown).inputs();
+            let rule = layout::Dispatch::by_instance(WORKGROUP);
+            let dispatch = table.dispatch(gpu, index, &rule);
             let bindings = &mut table.bindings[index];
             bindings.extend(palettes);
             let resources = [&bindings[..], std::slice::from_ref(&frames.clips)].concat();
-            let rule = layout::Dispatch::by_instance(WORKGROUP);
-            let dispatch = table.dispatch(gpu, index, &rule);
             calls.push(Call::new(gpu, &kernel, &resources, dispatch));
         }
         Ok(Self { calls })

@@ -13,7 +13,7 @@ use skinbench_frame::frustum::{Eye, Frustum, placed_box};
 use skinbench_frame::{Purpose, Result, Stage};
 use skinbench_kernels::crowd::{Crowd, Reach};
 use skinbench_kernels::reference::shown;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The kernel of which a single workgroup does all of the work.
 const SCAN: &str = "cull_scan";
@@ -136,7 +136,7 @@ impl Cull {
     ///
     /// # Errors
     /// [`BackendError::Device`](skinbench_frame::BackendError::Device) if the device was lost or refused a command.
-    pub fn read(&self, gpu: &Rc<Gpu>) -> Result<Vec<Vec<u32>>> {
+    pub fn read(&self, gpu: &Arc<Gpu>) -> Result<Vec<Vec<u32>>> {
         let words = size_of::<layout::Numbers>() / 4;
         let mut chunks = Vec::new();
         let mut numbers = Vec::new();
@@ -225,7 +225,7 @@ fn shapes(
         instances,
         groups,
         dispatches: MOST_RULES as u32,
-        most: gpu.adapter.workgroup_limit.get(),
+        most: gpu.adapter.workgroup_limit,
         ..Zeroable::zeroed()
     };
     let totals = chunks.len() as u64 * u64::from(groups) * size_of::<[u32; 2]>() as u64;

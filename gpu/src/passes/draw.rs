@@ -3,12 +3,12 @@
 use crate::Gpu;
 use crate::crowd::table::CrowdTable;
 use crate::forms::baked::{self, BakedGroups};
-use crate::forms::kind::{self, CAPTURE, Kind};
+use crate::forms::kind::{CAPTURE, Kind};
 use crate::forms::mesh::{MeshForm, upload_meshes};
 use crate::forms::morph::MorphForm;
 use crate::forms::palettes::PaletteForm;
 use crate::kernel::GroupLayout;
-use crate::passes::vertices::{DrawnSpan, VertexSource, draw_root};
+use crate::passes::vertices::{DrawnSpan, VertexAccess, VertexSource, draw_root};
 use skinbench_frame::Result;
 use skinbench_kernels::crowd::Crowd;
 
@@ -45,8 +45,7 @@ pub fn skinned_while_drawn(
             }
         }
     }
-    let wgsl =
-        move |kind: Kind, root: &str| kind::vertex_shader(kind.mesh, palette, kind.morph, root);
+    let access = VertexAccess::Skins(palette);
     // One shader for all groups of a kind.
     let mut distinct: Vec<Kind> = Vec::new();
     for kind in &kinds {
@@ -54,7 +53,12 @@ pub fn skinned_while_drawn(
             distinct.push(*kind);
         }
     }
-    let shaders = |root| -> Vec<String> { distinct.iter().map(|&kind| wgsl(kind, root)).collect() };
+    let shaders = |root| -> Vec<String> {
+        distinct
+            .iter()
+            .map(|&kind| access.shader(kind, root))
+            .collect()
+    };
     let stage = wgpu::ShaderStages::VERTEX;
     gpu.has(stage, &shaders(draw_root(false, false)))?;
     let layout = GroupLayout::new(gpu, "gpu-vertex", &shaders(CAPTURE), 0, stage);
@@ -71,7 +75,7 @@ pub fn skinned_while_drawn(
         });
     }
     Ok(VertexSource {
-        wgsl: Box::new(wgsl),
+        access,
         kinds,
         spans,
         layout,

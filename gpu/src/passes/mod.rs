@@ -26,10 +26,11 @@ use crate::kernel::Kernel;
 pub use plan::{Plan, plan};
 use skinbench_frame::{Bytes, Stage, StageTimer};
 use skinbench_kernels::crowd::Crowd;
+use std::any::Any;
 pub use strategy::{Posing, Skinning, Strategy};
 
 /// A part of a frame on the device.
-pub trait Pass {
+pub trait Pass: Any + Send {
     /// What it reads and writes.
     fn interface(&self) -> Interface;
 

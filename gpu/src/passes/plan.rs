@@ -19,38 +19,24 @@ use crate::passes::tick::Tick;
 use crate::passes::update::{Record, Update};
 use crate::passes::upload::Upload;
 use crate::passes::vertices::VertexSource;
-use crate::passes::{Pass, Skinning, Strategy};
-use skinbench_frame::frustum::{Eye, Frustum};
+use crate::passes::{Frame, Pass, Skinning, Strategy};
 use skinbench_frame::{Approximation, Job, Result};
 use skinbench_kernels::bake::BakeFormat;
 use skinbench_kernels::crowd::Crowd;
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::any::Any;
+use std::sync::Arc;
 
-/// A pass that the list of passes and its reader share.
-pub type Shared<P> = Rc<RefCell<P>>;
-
-/// The passes of a frame, and what can be read of them.
+/// The passes of a frame, and what they have in common.
 pub struct Plan {
-    /// The crowd.
+    /// The crowd, and what passes hand out to others and to those who read frames back.
     pub table: CrowdTable,
     /// The passes, in the order in which they are recorded.
-    pub passes: Vec<Shared<dyn Pass>>,
-    /// The pass that finds the instances in view, if only those are posed.
-    pub cull: Option<Shared<Cull>>,
-    /// The pass that poses on the device.
-    pub pose: Option<Shared<Pose>>,
-    /// The pass that uploads palettes of the host.
-    pub upload: Option<Shared<Upload>>,
-    /// The pass that computes bounds and sockets on the device.
-    pub gameplay: Option<Shared<Gameplay>>,
-    /// The pass that skins in a compute shader.
-    pub skin: Option<Shared<Skin>>,
+    pub passes: Vec<Box<dyn Pass>>,
     /// The vertices of draws that skin.
-    pub source: Option<Rc<VertexSource>>,
+    pub source: Option<Arc<VertexSource>>,
     /// Stated error of baked or rounded palettes.
     pub approximation: Option<Approximation>,
-    /// Short descriptions, for tables, of how palettes are made.
+    /// Short descriptions, for tables, of how palettes are made and which kernels were chosen.
     pub labels: Vec<String>,
 }
 
@@ -59,7 +45,7 @@ pub struct Plan {
 /// # Errors
 /// [`BackendError::Unavailable`](skinbench_frame::BackendError::Unavailable) if the adapter lacks a feature, or
 /// [`BackendError::TooLarge`](skinbench_frame::BackendError::TooLarge) if the crowd exceeds one of its limits.
-pub fn plan(gpu: &Rc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Result<Plan> {
+pub fn plan(gpu: &Arc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Result<Plan> {
     let palette = strategy.skin.palette();
     let baked = baked(gpu, crowd, strategy, job)?;
     let posed = if strategy.poses_on_host() {
@@ -70,7 +56,7 @@ pub fn plan(gpu: &Rc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Resu
     let mut plan = Plan::new(gpu, crowd, strategy, &posed)?;
     if strategy.poses_on_host() {
         let upload = Upload::new(gpu, crowd, &mut plan.table, palette, job)?;
-        plan.upload = Some(plan.push(upload));
+        plan.push(upload);
     } else {
         plan.pose_on_device(gpu, crowd, job, palette, baked.as_ref(), &posed)?;
     }
@@ -83,7 +69,7 @@ pub fn plan(gpu: &Rc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Resu
     if let Some(reads) = job.gameplay.as_ref().filter(|_| !strategy.poses_on_host()) {
         let error = plan.approximation.map_or(0.0, |stated| stated.position);
         let gameplay = Gameplay::new(gpu, crowd, &plan.table, palette, reads, error)?;
-        plan.gameplay = Some(plan.push(gameplay));
+        plan.push(gameplay);
     }
     if let Some(form) = strategy.skin.morph().of(crowd) {
         let morph = Morph::new(gpu, crowd, &mut plan.table, form)?;
@@ -93,7 +79,7 @@ pub fn plan(gpu: &Rc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Resu
         Skinning::Vertex(mesh, palette) => {
             let baked = baked.as_ref();
             let source = skinned_while_drawn(gpu, crowd, &plan.table, mesh, palette, baked)?;
-            plan.source = Some(Rc::new(source));
+            plan.source = Some(Arc::new(source));
         }
         Skinning::Compute(kernels) => {
             let tried = if job.first_kernel {
@@ -102,8 +88,9 @@ pub fn plan(gpu: &Rc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Resu
                 kernels
             };
             let keep = strategy.keeps_vertices().then_some(job.keep);
-            let skin = Skin::new(gpu, crowd, &plan.table, tried, keep)?;
-            plan.skin = Some(plan.push(skin));
+            let skin = Skin::new(gpu, crowd, &mut plan.table, tried, keep)?;
+            plan.labels.extend(skin.label());
+            plan.push(skin);
         }
     }
     gpu.check()?;
@@ -124,11 +111,6 @@ impl Plan {
         Ok(Self {
             table,
             passes: Vec::new(),
-            cull: None,
-            pose: None,
-            upload: None,
-            gameplay: None,
-            skin: None,
             source: None,
             approximation: None,
             labels: Vec::new(),
@@ -136,7 +118,7 @@ impl Plan {
     }
 
     /// Adds a pass to the list. The table has what it reads.
-    pub fn push<P: Pass + 'static>(&mut self, pass: P) -> Shared<P> {
+    pub fn push(&mut self, pass: impl Pass) {
         for input in pass.interface().inputs {
             let mut bindings = self.table.bindings.iter();
             debug_assert!(
@@ -144,21 +126,31 @@ impl Plan {
                 "{input}"
             );
         }
-        let shared = Rc::new(RefCell::new(pass));
-        self.passes.push(Rc::clone(&shared) as Shared<dyn Pass>);
-        shared
+        self.passes.push(Box::new(pass));
     }
 
-    /// Moves the camera for the frames that follow.
-    pub fn move_camera(&self, frustum: &Frustum, eye: &Eye) {
-        if let Some(cull) = &self.cull {
-            cull.borrow_mut().move_camera(frustum, eye);
+    /// The pass of a type, if the plan has it.
+    pub fn find<P: Pass>(&self) -> Option<&P> {
+        let mut passes = self.passes.iter();
+        passes.find_map(|pass| (&**pass as &dyn Any).downcast_ref())
+    }
+
+    /// As [`Plan::find`].
+    pub fn find_mut<P: Pass>(&mut self) -> Option<&mut P> {
+        let mut passes = self.passes.iter_mut();
+        passes.find_map(|pass| (&mut **pass as &mut dyn Any).downcast_mut())
+    }
+
+    /// Records all passes.
+    pub fn record(&mut self, frame: &mut Frame) {
+        for pass in &mut self.passes {
+            pass.record(frame);
         }
     }
 
     fn pose_on_device(
         &mut self,
-        gpu: &Rc<Gpu>,
+        gpu: &Arc<Gpu>,
         crowd: &Crowd,
         job: &Job,
         palette: PaletteForm,
@@ -178,7 +170,7 @@ impl Plan {
         if let Some(visible) = self.table.visible.clone() {
             let camera = cull::camera(&job.frustum, &job.eye);
             let cull = Cull::new(gpu, crowd, &self.table, &visible, camera)?;
-            self.cull = Some(self.push(cull));
+            self.push(cull);
         }
         if let Some(baked) = baked {
             let bake = Bake::new(gpu, crowd, &mut self.table, baked)?;
@@ -194,22 +186,20 @@ impl Plan {
             }
         }
         let mut pose = Pose::new(gpu, crowd, &mut self.table, posed)?;
-        if let Some(cull) = &self.cull {
+        if let Some(cull) = self.find::<Cull>() {
             // Counts the instances in view once, so that the kernels have work.
             let mut commands = gpu.commands("cull");
-            cull.borrow_mut().count(&mut commands);
+            cull.count(&mut commands);
             commands.finish()?;
         }
         pose.choose_walk(gpu)?;
-        self.pose = Some(self.push(pose));
+        self.labels.push(pose.label());
+        self.push(pose);
         Ok(())
     }
 
     /// Describes how palettes are made.
     fn describe(&mut self, baked: Option<&BakedGroups>) {
-        if let Some(pose) = &self.pose {
-            self.labels.push(pose.borrow().label());
-        }
         match (baked, self.approximation) {
             (Some(baked), _) => self.labels.push(baked.label.clone()),
             (None, Some(stated)) => self.labels.push(format!(

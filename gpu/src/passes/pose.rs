@@ -19,7 +19,7 @@ use skinbench_frame::{Purpose, Result, Stage};
 use skinbench_kernels::crowd::{Crowd, Fade, Group};
 use skinbench_kernels::model::Rows;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Bytes of a joint's model pose: a matrix, or a rotation and a translation.
 const MODEL_BYTES: u64 = 48;
@@ -164,7 +164,7 @@ impl Pose {
     ///
     /// # Errors
     /// [`BackendError::Device`](skinbench_frame::BackendError::Device) if the device was lost or refused a command.
-    pub fn choose_walk(&mut self, gpu: &Rc<Gpu>) -> Result<()> {
+    pub fn choose_walk(&mut self, gpu: &Arc<Gpu>) -> Result<()> {
         let Some(largest) = self.sets.iter().max_by_key(|set| set.instances) else {
             return Ok(());
         };
@@ -464,7 +464,7 @@ fn chunk_calls(
     kernels: &[Kernel],
     resources: &[Named],
     numbers: &layout::Batch,
-    dispatch: impl Fn(&layout::Dispatch) -> Dispatch,
+    mut dispatch: impl FnMut(&layout::Dispatch) -> Dispatch,
 ) -> Vec<Call> {
     let mut calls = Vec::with_capacity(KERNELS.len());
     for (kernel, compiled) in KERNELS.iter().zip(kernels) {

@@ -17,7 +17,7 @@ use crate::shader::{WORKGROUP, layout, wgsl};
 use crate::{Chunk, Gpu};
 use skinbench_frame::{BackendError, Lack, Purpose, Result, Retention, Stage};
 use skinbench_kernels::crowd::Crowd;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Bytes of vertices that a trial writes, on a software adapter and on hardware.
 const TRIAL_BYTES: [u64; 2] = [8 << 20, 256 << 20];
@@ -156,7 +156,7 @@ pub struct Skin {
     skin: CompiledSkin,
     /// The skinned vertices, if they are not in the output buffers: those of the last frame, then those of the frame before if
     /// they are kept.
-    pub stored: Vec<Rc<StoredVertices>>,
+    stored: Vec<Arc<StoredVertices>>,
     /// Form of vertices in the output buffers.
     form: BufferForm,
     /// `true` if the kernel was chosen among several.
@@ -164,7 +164,7 @@ pub struct Skin {
     /// The bindings for the buffers that spans write to, those of the last frame first.
     bound: Vec<BoundOutputs>,
     /// For each output buffer the index of the span whose vertices it holds.
-    pub held: Vec<usize>,
+    held: Vec<usize>,
 }
 
 /// The bindings of all spans for some output buffers, which are known by the first.
@@ -180,9 +180,9 @@ impl Skin {
     /// # Errors
     /// As [`Gpu::has`], or [`BackendError::Device`] if the device was lost.
     pub fn new(
-        gpu: &Rc<Gpu>,
+        gpu: &Arc<Gpu>,
         crowd: &Crowd,
-        table: &CrowdTable,
+        table: &mut CrowdTable,
         kernels: &[&'static SkinKernel],
         keep: Option<Retention>,
     ) -> Result<Self> {
@@ -221,7 +221,7 @@ impl Skin {
     /// The place where vertices are.
     pub fn drawable(&self) -> Drawable {
         match self.stored.first() {
-            Some(stored) => Drawable::Stored(Rc::clone(stored)),
+            Some(stored) => Drawable::Stored(Arc::clone(stored)),
             None => Drawable::Output(self.form.clone()),
         }
     }
@@ -251,14 +251,27 @@ impl Skin {
             .then(|| format!("skins by {}", self.skin.kernel.name))
     }
 
-    /// Records the skinning of all instances of a span once more, after a later one has overwritten its buffer.
-    pub fn again(&mut self, span: usize, commands: &mut dyn Recorder) {
-        commands.run(Command::Compute { label: "again" });
-        let groups = &self.bound[0].groups[span];
-        self.skin.record(span, groups, false, commands);
-        commands.run(Command::End);
-        let buffers = self.held.len();
-        self.held[span % buffers] = span;
+    /// The buffer that holds a span's vertices of the last frame, of the output buffers unless the pass keeps its own. A span
+    /// whose buffer a later one has overwritten is skinned again.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
+    pub fn vertices(&mut self, gpu: &Arc<Gpu>, span: usize, outputs: &[Buffer]) -> Result<Buffer> {
+        let stored = self.stored.first();
+        let outputs = stored.map_or(outputs, |stored| &stored.buffers);
+        let place = span % outputs.len();
+        let buffer = outputs[place].clone();
+        if self.held[place] != span {
+            gpu.poison(std::slice::from_ref(&buffer))?;
+            let mut commands = gpu.commands("skin again");
+            commands.run(Command::Compute { label: "again" });
+            let groups = &self.bound[0].groups[span];
+            self.skin.record(span, groups, false, &mut commands);
+            commands.run(Command::End);
+            commands.finish()?;
+            self.held[place] = span;
+        }
+        Ok(buffer)
     }
 }
 
@@ -304,7 +317,7 @@ impl Pass for Skin {
 struct CompiledSkin {
     kernel: &'static SkinKernel,
     /// The kernel as it is compiled for each group.
-    compiled: Vec<Rc<Kernel>>,
+    compiled: Vec<Arc<Kernel>>,
     characters: Option<Characters>,
     /// The dispatches of each span.
     spans: Vec<Vec<SkinCall>>,
@@ -336,7 +349,7 @@ impl CompiledSkin {
         gpu: &Gpu,
         crowd: &Crowd,
         kernel: &'static SkinKernel,
-        table: &CrowdTable,
+        table: &mut CrowdTable,
     ) -> Result<Self> {
         let mut kinds = Kind::all(crowd, kernel.mesh, kernel.palette, kernel.morph.of(crowd));
         if kernel.is_merged() {
@@ -346,7 +359,7 @@ impl CompiledSkin {
             // A kernel from outside this crate runs with bounds checks.
             let trusted = kernel.text.is_none();
             let constants = kernel.constants(kind, gpu.adapter.packs);
-            Kernel::new(gpu, kernel.name, kernel.shader(kind), &constants, trusted).map(Rc::new)
+            Kernel::new(gpu, kernel.name, kernel.shader(kind), &constants, trusted).map(Arc::new)
         });
         let compiled: Vec<_> = compiled.into_iter().collect::<Result<_>>()?;
         let mut characters = None;
@@ -371,7 +384,8 @@ impl CompiledSkin {
         let meshes: Vec<_> = groups
             .map(|group| upload_meshes(gpu, &[group], kernel.mesh))
             .collect();
-        for (index, chunk) in table.chunks.iter().enumerate() {
+        for index in 0..table.chunks.len() {
+            let chunk = table.chunks[index].clone();
             let group = &crowd.groups()[chunk.group];
             let vertices = group.model.mesh().vertex_count() as u32;
             let rule = kernel.threads.rule(gpu, vertices);
@@ -498,9 +512,9 @@ impl Characters {
 /// # Errors
 /// As [`Gpu::has`], or [`BackendError::Device`] if the device was lost or refused a command.
 fn choose(
-    gpu: &Rc<Gpu>,
+    gpu: &Arc<Gpu>,
     crowd: &Crowd,
-    table: &CrowdTable,
+    table: &mut CrowdTable,
     kernels: &[&'static SkinKernel],
 ) -> Result<&'static SkinKernel> {
     let hardware = usize::from(!gpu.adapter.summary.software);
@@ -510,7 +524,7 @@ fn choose(
             "no instance to try kernels on".into(),
         ));
     };
-    let excerpt = table.excerpt(gpu, crowd, index, trial_instances(gpu, crowd, chunk));
+    let mut excerpt = table.excerpt(gpu, crowd, index, trial_instances(gpu, crowd, chunk));
     let bytes = excerpt.chunks[0].output_bytes(crowd);
     let usage = wgpu::BufferUsages::STORAGE;
     let output = [gpu.buffer(Purpose::Staging, "trial", bytes, usage)];
@@ -518,7 +532,7 @@ fn choose(
     let mut most_bytes = 0;
     let mut largest = 0;
     for (index, kernel) in kernels.iter().enumerate() {
-        let (skin, bytes) = gpu.counted(|| CompiledSkin::new(gpu, crowd, kernel, &excerpt));
+        let (skin, bytes) = gpu.counted(|| CompiledSkin::new(gpu, crowd, kernel, &mut excerpt));
         let skin = skin?;
         // `max_by_key` of iterators returns the last of equals, too.
         if bytes.total() >= most_bytes {

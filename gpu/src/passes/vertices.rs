@@ -3,7 +3,7 @@
 use crate::crowd::table::{CrowdTable, Visible};
 use crate::device::buffers::output_sizes;
 use crate::device::{BindGroup, Buffer, Command, Commands, Recorder};
-use crate::forms::kind::Kind;
+use crate::forms::kind::{Kind, vertex_shader};
 use crate::forms::mesh::MeshForm;
 use crate::forms::output::OutputForm;
 use crate::forms::palettes::PaletteForm;
@@ -13,7 +13,7 @@ use crate::{Chunk, Gpu};
 use skinbench_frame::Retention;
 use skinbench_kernels::crowd::Crowd;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Vertices that drawing can read.
 #[derive(Clone)]
@@ -21,9 +21,9 @@ pub enum Drawable {
     /// In the device side of the output buffers.
     Output(BufferForm),
     /// In buffers of the backend.
-    Stored(Rc<StoredVertices>),
+    Stored(Arc<StoredVertices>),
     /// Skinned by a vertex shader while they are drawn.
-    Shader(Rc<VertexSource>),
+    Shader(Arc<VertexSource>),
 }
 
 /// Form of the vertices in the device side of the output buffers.
@@ -32,7 +32,7 @@ pub struct BufferForm {
     /// Form of an instance's vertices; `None` for that of the group's format.
     pub output: Option<OutputForm>,
     /// The instances in view, if only their vertices are there, at the beginning of each chunk.
-    pub visible: Option<Rc<Visible>>,
+    pub visible: Option<Arc<Visible>>,
 }
 
 /// Skinned vertices in buffers.
@@ -62,7 +62,7 @@ impl StoredVertices {
         keep: Retention,
         merged: bool,
         form: &BufferForm,
-    ) -> Vec<Rc<Self>> {
+    ) -> Vec<Arc<Self>> {
         let levels = if merged { 1 } else { crowd.levels() };
         let mut spans = Vec::with_capacity(table.spans.len());
         let mut sizes = Vec::with_capacity(table.spans.len());
@@ -92,7 +92,7 @@ impl StoredVertices {
             } else {
                 Vec::new()
             };
-            stored.push(Rc::new(Self {
+            stored.push(Arc::new(Self {
                 spans: spans.clone(),
                 buffers: buffers.clone(),
                 previous,
@@ -105,14 +105,38 @@ impl StoredVertices {
     }
 }
 
-/// Returns the complete shader that draws groups of a kind, from its root file in shaders/.
-pub type DrawingShader = Box<dyn Fn(Kind, &str) -> String>;
+/// How a vertex shader gets vertices.
+#[derive(Debug, Clone, Copy)]
+pub enum VertexAccess {
+    /// It skins them, by palettes in a form.
+    Skins(PaletteForm),
+    /// It reads them where they were stored.
+    Reads {
+        /// Form of an instance's vertices; `None` for that of the group's format.
+        output: Option<OutputForm>,
+        /// `true` if the vertices of several models share a buffer.
+        merged: bool,
+    },
+}
+
+impl VertexAccess {
+    /// The complete shader that draws groups of a kind, from its root file in shaders/.
+    pub fn shader(self, kind: Kind, root: &str) -> String {
+        match self {
+            Self::Skins(palette) => vertex_shader(kind.mesh, palette, kind.morph, root),
+            Self::Reads { output, merged } => {
+                let output = output.unwrap_or(OutputForm::of(kind.format.encoding));
+                preskinned_shader(output, merged, root)
+            }
+        }
+    }
+}
 
 /// Skinned vertices as a vertex shader reads or computes them: a file that plays the role `source`, and the bindings of
 /// group 0.
 pub struct VertexSource {
-    /// The shaders that draw it.
-    pub wgsl: DrawingShader,
+    /// How shaders that draw it get the vertices.
+    pub access: VertexAccess,
     /// The kind of each of the crowd's groups.
     pub kinds: Vec<Kind>,
     /// Layout of group 0.
@@ -124,7 +148,7 @@ pub struct VertexSource {
     /// `true` if it defines `previous_position`, from which motion vectors are drawn.
     pub motion: bool,
     /// The instances of each chunk to draw, if only those in view are drawn.
-    pub visible: Option<Rc<Visible>>,
+    pub visible: Option<Arc<Visible>>,
 }
 
 /// A span as it is drawn.

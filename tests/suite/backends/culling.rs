@@ -28,9 +28,9 @@ fn reaching(crowd: &Crowd, frustum: &Frustum) -> Vec<u32> {
 
 /// Returns the instances that each culling backend of the registry shows, verified at two ticks.
 fn shown(crowd: &Crowd, frustum: Frustum, limit: Option<u64>) -> Vec<Vec<u32>> {
-    let context = context();
-    if let (Some(gpu), Some(limit)) = (&context.gpu, limit) {
-        gpu.adapter.binding_limit.set(limit);
+    let mut context = context();
+    if let (Some(gpu), Some(limit)) = (&mut context.gpu, limit) {
+        Arc::get_mut(gpu).unwrap().adapter.binding_limit = limit;
         assert!(
             gpu.chunks(crowd).unwrap().len() > crowd.groups().len(),
             "one chunk a group"
