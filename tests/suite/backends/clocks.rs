@@ -1,6 +1,6 @@
 //! Clocks of the stages on the device, and the end of waiting for a device that hangs.
 
-use crate::backends::common::{build_scene, context};
+use crate::backends::common::{build_scene, context, context_with};
 use skinbench::backend::Context;
 use skinbench::frame::{Clock, ClockChoice, DeviceClock, Purpose, Stage};
 use skinbench::gpu::Gpu;

@@ -9,6 +9,7 @@ use skinbench::crowd::Crowd;
 use skinbench::frame::{FrameInput, Job, StageTimer};
 use skinbench::frustum::Frustum;
 use skinbench::harness::parity::Coverage;
+use std::sync::Arc;
 
 /// Instances whose spheres reach into a frustum.
 fn reaching(crowd: &Crowd, frustum: &Frustum) -> Vec<u32> {
