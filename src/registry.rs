@@ -11,7 +11,7 @@ use crate::backend::{Joints, LaterPasses};
 use crate::bake::BakeFormat;
 #[cfg(not(feature = "gpu"))]
 use crate::frame::BackendError;
-use crate::frame::{Ability, Result};
+use crate::frame::Result;
 #[cfg(feature = "gpu")]
 use crate::gpu::passes::skin::SkinKernel;
 #[cfg(feature = "gpu")]
@@ -116,11 +116,6 @@ impl BackendEntry {
             },
         }
     }
-
-    /// Returns whether it chooses levels of detail, and so runs crowds of families alone.
-    pub fn chooses_levels(&self) -> bool {
-        self.abilities().lack(Ability::OneLevel)
-    }
 }
 
 /// The backend with this name.
@@ -213,10 +208,6 @@ pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
             "as gpu-full, only the instances in view: a compute pass finds them, dispatches and draws are indirect";
         vertex(Posing::Visible, MeshForm::Packed, PaletteForm::Rows), "gpu-full:vertex-culled",
             "as gpu-full:vertex, only the instances in view";
-        compute(Posing::Levels, CANDIDATES), "gpu-full:levels",
-            "as gpu-full:culled, and the device chooses the level of detail of each instance; needs --lod";
-        vertex(Posing::Levels, MeshForm::Packed, PaletteForm::Rows), "gpu-full:vertex-levels",
-            "as gpu-full:levels, the vertex shader skins, in every pass";
         vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Motions)), "gpu-baked",
             "clips baked as rotations and translations; the vertex shader blends two frames and skins";
         vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Matrices)), "gpu-baked:matrices",
@@ -230,9 +221,11 @@ pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
 });
 
 /// Backends that were in the registry, and the one that took the place of each.
-const REMOVED: [(&str, &str); 2] = [
+const REMOVED: [(&str, &str); 4] = [
     ("gpu-compute:morph-16", "gpu-compute"),
     ("gpu-compute:subgroup", "gpu-compute:instances"),
+    ("gpu-full:levels", "gpu-full:culled"),
+    ("gpu-full:vertex-levels", "gpu-full:vertex-culled"),
 ];
 
 /// One line about a name or pattern that no backend has: what took its place, or the closest name.

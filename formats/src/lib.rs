@@ -38,7 +38,6 @@
 //! | `walker` | the built-in walker, and people who differ |
 //! | `face` | the built-in face, with morph targets |
 //! | `adapt` | models with other numbers of vertices and influences |
-//! | `joint_level` | models with fewer joints |
 //! | `mesh_level` | models with fewer triangles |
 
 #[macro_use]
@@ -58,7 +57,6 @@ mod foreign;
 mod formats;
 pub mod glb;
 mod gltf;
-pub mod joint_level;
 mod m3d;
 mod matrices;
 mod md5;

@@ -302,12 +302,14 @@ impl AdoptedCrowd {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::passes::pose::Pose;
     use crate::passes::pose_kernels::PoseKernel;
     use crate::passes::skin_kernels::{INSTANCES, MERGED, POSITIONS, SHARED};
     use skinbench_formats::extremes::{chain_64, star_64};
     use skinbench_formats::face::face;
     use skinbench_formats::walker::walker;
     use skinbench_kernels::reference::reference_vertices;
+    use skinbench_kernels::threads::lock;
     use skinbench_kernels::vertex::Encoding;
 
     /// A device with limits of the caller's; `None` on a machine without adapters.
@@ -458,13 +460,13 @@ mod tests {
             let vertices = buffer(&device, mesh.output_bytes(), storage);
             turns.push(mesh.bind(&vertices).unwrap());
         }
-        let created = gpu.created.get();
+        let created = *lock(&gpu.created);
         for vertices in turns.iter().cycle().take(9) {
             let mut encoder = device.create_command_encoder(&Default::default());
             mesh.record(vertices, &mut encoder);
             assert_eq!(mesh.skin.bound(), turns.len());
         }
-        assert_eq!(gpu.created.get(), created);
+        assert_eq!(*lock(&gpu.created), created);
     }
 
     #[test]
@@ -480,8 +482,8 @@ mod tests {
         for sets in 1..3 {
             let second = buffer(&device, bytes[1], storage);
             adopted.bind(&[first.clone(), second]).unwrap();
-            let skin = adopted.plan.skin.as_ref().unwrap();
-            assert_eq!(skin.borrow().bound(), sets);
+            let skin = adopted.plan.find::<Skin>().unwrap();
+            assert_eq!(skin.bound(), sets);
         }
     }
 
@@ -514,8 +516,7 @@ mod tests {
                 exact.extend(reference_vertices(&crowd, instance, 7));
             }
             for walk in PoseKernel::WALKS {
-                let pose = adopted.plan.pose.as_ref().unwrap();
-                pose.borrow_mut().walk = walk;
+                adopted.plan.find_mut::<Pose>().unwrap().walk = walk;
                 let mut encoder = device.create_command_encoder(&Default::default());
                 adopted.record(&crowd, 7, &vertices, &mut encoder);
                 gpu.device().unwrap().1.submit([encoder.finish()]);

@@ -3,12 +3,12 @@
 pub use super::gpu_abilities::abilities;
 use super::stage_bytes::{posed, skinned};
 use super::{Abilities, Backend, Context, Prepared, Skinned, Ticket};
-use crate::crowd::{Crowd, Group};
+use crate::crowd::Crowd;
 use crate::frame::{
     Approximation, BackendError, Bytes, Footprint, FrameInput, HostPoser, Job, OutputBuffers,
     OutputUser, Result, StageTimer, Traffic, clips_in_place,
 };
-use crate::frustum::{Eye, Frustum};
+use crate::frustum::Frustum;
 use crate::gameplay::GameplayData;
 use crate::gpu::passes::cull::Cull;
 use crate::gpu::passes::gameplay::Gameplay;
@@ -16,7 +16,7 @@ use crate::gpu::passes::pose::Pose;
 use crate::gpu::passes::skin::Skin;
 use crate::gpu::passes::upload::Upload;
 use crate::gpu::passes::{Frame, Plan, plan};
-use crate::gpu::{Capture, Drawable, Gpu, PaletteForm};
+use crate::gpu::{Capture, Drawable, Gpu, PaletteForm, Posing};
 pub use crate::gpu::{Skinning, Strategy};
 use crate::pose::PoseData;
 use crate::reference::Blending;
@@ -145,14 +145,9 @@ impl Prepared for PreparedGpu {
         self.plan.approximation
     }
 
-    fn approximation_of(&self, group: &Group) -> Option<Approximation> {
-        let is_exact = self.plan.find::<Pose>().is_some() && !group.baked;
-        self.plan.approximation.filter(|_| !is_exact)
-    }
-
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
         // The number of instances in view differs from tick to tick.
-        if self.strategy.posing.culls() || crowd.has_frozen() {
+        if self.strategy.posing == Posing::Visible || crowd.has_frozen() {
             return Vec::new();
         }
         let poses = self.plan.find::<Pose>().map(Pose::bytes);
@@ -168,7 +163,7 @@ impl Prepared for PreparedGpu {
         self.in_view.take();
         // Vertices that the output buffers hold of frozen instances need not be computed again.
         let kept = frame.output.hand_to(&self.user)
-            && !self.strategy.posing.culls()
+            && self.strategy.posing != Posing::Visible
             && !self.strategy.keeps_vertices()
             && frame.crowd.turnover().is_none();
         if let Some(gameplay) = self.plan.find_mut::<Gameplay>() {
@@ -188,9 +183,9 @@ impl Prepared for PreparedGpu {
         Ok(Ticket::recorded(commands))
     }
 
-    fn move_camera(&mut self, frustum: &Frustum, eye: &Eye) {
+    fn move_camera(&mut self, frustum: &Frustum) {
         if let Some(cull) = self.plan.find_mut::<Cull>() {
-            cull.move_camera(frustum, eye);
+            cull.move_camera(frustum);
         }
     }
 
@@ -210,8 +205,6 @@ impl Prepared for PreparedGpu {
         for (chunk, in_view) in self.plan.table.chunks.iter().zip(in_view) {
             all.extend(in_view.iter().map(|index| chunk.instances.start + index));
         }
-        // Chunks of a family alternate between its levels.
-        all.sort_unstable();
         Ok(Some(all))
     }
 

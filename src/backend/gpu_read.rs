@@ -3,12 +3,11 @@
 use super::gpu::PreparedGpu;
 use crate::crowd::Crowd;
 use crate::frame::{OutputBuffers, Result};
+use crate::gpu::Capture;
 use crate::gpu::crowd::chunk::{LOCAL_BYTES, slots};
 use crate::gpu::passes::cull::Cull;
 use crate::gpu::passes::pose::{Pose, PoseBatch};
 use crate::gpu::passes::skin::Skin;
-use crate::gpu::shader::layout;
-use crate::gpu::{Capture, Chunk};
 use crate::model::Rows;
 use crate::pose::PoseData;
 use glam::{Mat3, Quat};
@@ -18,22 +17,6 @@ use std::ops::Range;
 const READ_AT_ONCE: u32 = 256;
 /// Floats of a channel of a joint's local pose.
 const QUAD: usize = 4;
-
-/// Palette entries or model poses of an instance.
-fn parts(numbers: &layout::Batch, what: PoseData) -> u64 {
-    u64::from(match what {
-        PoseData::Palette => numbers.entries,
-        _ => numbers.joints,
-    })
-}
-
-/// Place of some instances in the buffers of their chunk, counting only those that the frame posed.
-struct Places {
-    /// For each finer level of the chunk's family, the finest first, the number of its instances in the last frame: what
-    /// kernels write for them comes first in a buffer that a family shares.
-    finer: Vec<usize>,
-    range: Range<u32>,
-}
 
 impl PreparedGpu {
     /// Allocates what reading vertices back needs, if it is not there.
@@ -56,22 +39,16 @@ impl PreparedGpu {
         Ok(self.in_view.get().map(Vec::as_slice))
     }
 
-    fn places(&self, index: usize, instances: Range<u32>) -> Result<Places> {
+    /// The places of some instances in the buffers of their chunk, counting only those that the frame posed.
+    fn places(&self, index: usize, instances: Range<u32>) -> Result<Range<u32>> {
         let first = self.plan.table.chunks[index].instances.start;
         let range = instances.start - first..instances.end - first;
         let Some(in_view) = self.in_view()? else {
-            return Ok(Places {
-                finer: Vec::new(),
-                range,
-            });
+            return Ok(range);
         };
-        let finest = index - index % self.plan.table.levels;
         let [start, end] = [range.start, range.end]
             .map(|instance| in_view[index].partition_point(|&other| other < instance) as u32);
-        Ok(Places {
-            finer: in_view[finest..index].iter().map(Vec::len).collect(),
-            range: start..end,
-        })
+        Ok(start..end)
     }
 
     /// Appends poses or palettes of neighbouring instances that the device posed.
@@ -87,31 +64,27 @@ impl PreparedGpu {
         };
         for (index, chunk) in self.plan.table.chunks.iter().enumerate() {
             let wanted = chunk.overlap(&instances);
-            let Some(batch) = pose.batches[index].as_ref().filter(|_| !wanted.is_empty()) else {
+            if wanted.is_empty() {
                 continue;
-            };
+            }
+            let batch = &pose.batches[index];
             let places = self.places(index, wanted)?;
             if what == PoseData::Local {
-                self.read_local(crowd, index, batch, places.range, out)?;
+                self.read_local(crowd, index, batch, places, out)?;
                 continue;
             }
-            let mut first = u64::from(match what {
-                PoseData::Palette => batch.numbers.first_entry,
-                _ => batch.numbers.first_joint,
-            });
-            // Those of finer levels come first in a buffer that levels share.
-            let levels = &pose.batches[index - places.finer.len()..index];
-            for (level, &count) in levels.iter().flatten().zip(&places.finer) {
-                first += count as u64 * parts(&level.numbers, what);
-            }
-            let each = parts(&batch.numbers, what);
+            let numbers = &batch.numbers;
+            let (first, each) = match what {
+                PoseData::Palette => (numbers.first_entry, numbers.entries),
+                _ => (numbers.first_joint, numbers.joints),
+            };
             let floats = if what == PoseData::Model && batch.is_rigid {
                 8
             } else {
                 12
             };
-            first = floats * (first + u64::from(places.range.start) * each);
-            let count = places.range.len() * (floats * each) as usize;
+            let first = floats * (u64::from(first) + u64::from(places.start) * u64::from(each));
+            let count = places.len() * floats as usize * each as usize;
             if what == PoseData::Palette {
                 let palettes = batch.palettes.buffer();
                 self.gpu.read_back(palettes, first, count, out)?;
@@ -178,12 +151,11 @@ impl PreparedGpu {
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
-        let words_of = |chunk: &Chunk| crowd.groups()[chunk.group].instance_words();
         for span in 0..self.plan.table.spans.len() {
             let mut end = 0;
             for index in self.plan.table.spans[span].clone() {
                 let chunk = self.plan.table.chunks[index].clone();
-                let words = words_of(&chunk);
+                let words = crowd.groups()[chunk.group].instance_words();
                 let begin = end;
                 end += chunk.instances.len() * words;
                 let wanted = chunk.overlap(&instances);
@@ -196,13 +168,9 @@ impl PreparedGpu {
                 let form = skin.kernel().output;
                 let buffer = skin.vertices(&self.gpu, span, &output.device)?;
                 let places = self.places(index, wanted)?;
-                let levels = &self.plan.table.chunks[index - places.finer.len()..index];
-                let mut first = begin + places.range.start as usize * words;
-                for (level, count) in levels.iter().zip(&places.finer) {
-                    first += count * words_of(level);
-                }
+                let first = begin + places.start as usize * words;
                 let read = out.len();
-                let count = places.range.len() * words;
+                let count = places.len() * words;
                 self.gpu.read_back(&buffer, first as u64, count, out)?;
                 if let Some(form) = form {
                     let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count();
@@ -230,7 +198,7 @@ impl PreparedGpu {
             let wanted = chunk.overlap(&instances);
             if !wanted.is_empty() {
                 let places = self.places(index, wanted)?;
-                capture.read(&self.gpu, crowd, chunk, &span.group, places.range, out)?;
+                capture.read(&self.gpu, crowd, chunk, &span.group, places, out)?;
             }
         }
         Ok(())

@@ -10,7 +10,6 @@ pub mod gameplay;
 #[cfg(feature = "cli")]
 pub mod hardware;
 pub mod limits;
-pub mod lod_error;
 mod opened_device;
 pub mod parity;
 mod picture;

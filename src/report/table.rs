@@ -6,9 +6,7 @@ use super::findings::{drawn, fastest};
 use super::units::{duration, grouped};
 use crate::frame::{AdapterSummary, Side, Stage, StageGroup};
 use crate::harness::environment::Environment;
-use crate::harness::{
-    DeviceLimits, Floor, Host, MachineLimits, Outcome, Status, TAIL_SAMPLES, lod_error,
-};
+use crate::harness::{DeviceLimits, Floor, Host, MachineLimits, Outcome, Status, TAIL_SAMPLES};
 use crate::results::{
     MeasuredScene, Measurement, Point, Quantity, Recorded, Study, StudyEntry, ranking,
 };
@@ -336,18 +334,17 @@ pub fn verified(scene: &BuiltScene, outcomes: &[Outcome], screen: Screen) -> Str
 
 /// The levels of a scene's instances and their error, in one line; empty without levels.
 fn levels(scene: &BuiltScene) -> String {
-    let (Some(levels), Some(error)) = (&scene.levels, lod_error::of_scene(scene)) else {
+    let Some(levels) = scene.levels else {
         return String::new();
     };
-    let lod = scene.settings.lod.unwrap_or_default().name();
     let counts = levels.counts.map(|count| grouped(count as u64));
     let last = counts.len() - 1;
     format!(
-        "lod={lod}: {} instances at levels 0 to {last}; vertices up to {:.1} pixels ({:.1} % of the diagonal) from the \
-         full characters\n",
+        "lod=mesh: {} instances at levels 0 to {last}; meshes off by up to {:.1} pixels ({:.1} % of the diagonal) at \
+         rest\n",
         counts.join(", "),
-        error.pixels,
-        100.0 * error.relative
+        levels.error_px,
+        100.0 * levels.error
     )
 }
 

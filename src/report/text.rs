@@ -238,10 +238,6 @@ mod tests {
                 ..Settings::default()
             },
         };
-        let mesh = Lod {
-            mesh: true,
-            ..Lod::default()
-        };
         let answer = |series| Found {
             series,
             backend: "cpu-simd",
@@ -249,7 +245,12 @@ mod tests {
             memory: None,
             problem: None,
         };
-        let found = [series(1, Lod::default()), series(1, mesh), series(2, mesh)].map(answer);
+        let found = [
+            series(1, Lod::None),
+            series(1, Lod::Mesh),
+            series(2, Lod::Mesh),
+        ]
+        .map(answer);
         let text = largest("walkers", Some(Duration::from_millis(16)), None, &found);
         for label in [
             "lod none, models 1:",

@@ -35,7 +35,7 @@ impl Options {
     pub fn of(settings: &Settings, disturbance: Disturbance) -> Self {
         let mut options = BTreeMap::new();
         for (name, value) in settings.chosen() {
-            let value = words(&value).join(if name == "lod" { "+" } else { "/" });
+            let value = words(&value).join("/");
             let is_default = DEFAULTS.contains(&(name.as_str(), value.as_str()));
             if !is_default && !COLUMNS.contains(&name.as_str()) {
                 options.insert(name, value);

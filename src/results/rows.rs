@@ -3,9 +3,7 @@
 use super::key::{Machine, MeasurementKey, Options, Point, per_instance};
 use crate::frame::{AdapterSummary, Clock, EMULATED, Event, Purpose, Stage, StageGroup};
 use crate::harness::environment::Environment;
-use crate::harness::{
-    DeviceLimits, Host, MachineLimits, Outcome, StageTimes, Status, fidelity, lod_error,
-};
+use crate::harness::{DeviceLimits, Host, MachineLimits, Outcome, StageTimes, Status, fidelity};
 use crate::scene::BuiltScene;
 use crate::simd::Isa;
 use serde::{Deserialize, Serialize};
@@ -58,7 +56,7 @@ columns! {
         let host = |purpose| resources.map(|r| r.memory.host.get(purpose));
         let device = |purpose| resources.map(|r| r.memory.device.get(purpose));
         let count = |event| times.and_then(|times| times.counts.mean(event));
-        let lod = lod_error::of_scene(scene);
+        let levels = scene.levels;
         let device_clock = times.and_then(|times| times.device_clock);
         let processor_clock = outcome.processor_clock.filter(|_| of_frame);
         let point = Point::of(scene, environment.threads, outcome.passes, outcome.disturbance);
@@ -185,11 +183,11 @@ columns! {
     delay_frames: Option<u32> = outcome.gameplay_delay.filter(|_| reads);
     /// Number of models in groups that mix several; empty without such a group.
     models: Option<u32> = scene.mixed_models;
-    /// With levels of detail: largest distance of a vertex of the full character from its place on the level, over the
-    /// bounding box's diagonal.
-    lod_error: Option<f64> = lod.map(|lod| lod.relative);
+    /// With levels of detail: largest error of a level's mesh at rest by meshoptimizer's metric, over the bounding box's
+    /// diagonal.
+    lod_error: Option<f64> = levels.map(|levels| levels.error);
     /// The same in pixels of the scene's picture, at the instance's distance from the camera.
-    lod_error_px: Option<f64> = lod.map(|lod| lod.pixels);
+    lod_error_px: Option<f64> = levels.map(|levels| levels.error_px);
     /// Energy of the processor's packages per frame, in microjoules; empty where it cannot be measured. This column and
     /// those below are filled on the row of the whole frame.
     energy_uj: Option<f64> = processor.map(|energy| energy.microjoules);
@@ -222,7 +220,7 @@ columns! {
     /// `host_bytes`.
     error_px: Option<f64> = outcome.parity.as_ref().filter(|_| of_frame).and_then(|p| p.max_rel).map(|error| {
         let relative = error + clip_error.unwrap_or(0.0);
-        relative * scene.largest_pixels() + lod.map_or(0.0, |lod| lod.pixels)
+        relative * scene.largest_pixels() + levels.map_or(0.0, |levels| levels.error_px)
     });
     /// Clock of the device in the frames, in percent of its best in the run: the median. Filled, as the next two, where
     /// the device works in the stage and its clock was measured.

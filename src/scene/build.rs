@@ -5,15 +5,14 @@ use super::error::Problem;
 use super::expression::ExpressionPlan;
 use super::hash;
 use super::layer::{self, ResolvedClips};
-use super::lod::{self, LevelMaker};
+use super::lod;
 use super::model_source::LoadedModels;
 use super::placing::Stand;
 use super::resolved::{ResolvedScene, StoredModel};
-use super::{Camera, Levels, ModelSource, Scene, SceneError, Settings, argument};
+use super::{Camera, Levels, Lod, ModelSource, Scene, SceneError, Settings, argument};
 use crate::asset::Place;
 use crate::crowd::{Crowd, Expression, Layer};
 use crate::frame::View;
-use crate::frustum::Eye;
 use crate::gameplay::Gameplay;
 use crate::model::{Bounds, Channel, Clip, ClipKeys, Model, Rows, rows_to_affine};
 use crate::reference::{clip_bounds, shown, with_fitting_cubes};
@@ -61,31 +60,6 @@ pub struct BuiltScene {
 }
 
 impl BuiltScene {
-    /// The eye by which levels of detail are chosen.
-    pub fn eye(&self) -> Eye {
-        // Levels change the boxes of models a little, but not the view.
-        let levels = self.levels.as_ref();
-        let crowd = levels.map_or(&self.crowd, |levels| &levels.full);
-        self.camera.seen_from(crowd, self.resolution)
-    }
-
-    /// Every instance at every level of detail, for backends that choose levels on the device: a crowd of families.
-    ///
-    /// # Errors
-    /// No levels, poses that are shared or not updated at every tick, or a model that cannot be reduced.
-    pub fn choices(&self) -> Result<&Crowd, String> {
-        let Some(levels) = &self.levels else {
-            return Err("chooses levels of detail on the device; needs --lod".into());
-        };
-        if self.crowd.is_reduced() {
-            return Err(
-                "poses every instance; needs a run without --phase-buckets and --update-rate"
-                    .into(),
-            );
-        }
-        levels.choices()
-    }
-
     /// Distances at which depths are 0 and 1.
     pub fn depth_range(&self) -> [f32; 2] {
         self.camera.depth_range(&self.crowd, self.resolution)
@@ -93,7 +67,7 @@ impl BuiltScene {
 
     /// Size of the largest instance on the screen: pixels of its model's diagonal.
     pub fn largest_pixels(&self) -> f64 {
-        lod::sizes(&self.crowd, self.eye()).fold(0.0, f64::max)
+        lod::sizes(&self.crowd, &self.camera, self.resolution).fold(0.0, f64::max)
     }
 
     /// World to clip space, depth 0 to 1.
@@ -159,11 +133,8 @@ impl Scene {
         }
         let mut crowd = with_fitting_cubes(self.expressed(crowd, &members)?);
         let mut levels = None;
-        if let Some(lod) = settings.lod.filter(|lod| !lod.is_none()) {
-            // Every model has a group, in the same order.
-            let raw = resolved.models.iter().map(|model| Arc::clone(&model.raw));
-            let maker = LevelMaker::new(raw.collect(), lod, settings.clips.unwrap_or_default());
-            let leveled = lod::leveled(crowd, maker, &self.camera, self.resolution)
+        if settings.lod == Some(Lod::Mesh) {
+            let leveled = lod::leveled(&crowd, &self.camera, self.resolution)
                 .map_err(|error| self.refused(&["lod"], None, error))?;
             crowd = leveled.crowd;
             levels = Some(leveled.levels);
@@ -235,11 +206,11 @@ impl Scene {
         let scene = self.name.strip_suffix(".mesh").unwrap_or(&self.name);
         let mut remarks = Vec::new();
         for model in models {
-            for repair in model.raw.repairs() {
-                remarks.push(if model.raw.name() == scene {
+            for repair in model.stored.repairs() {
+                remarks.push(if model.stored.name() == scene {
                     repair.message.clone()
                 } else {
-                    format!("{}: {}", model.raw.name(), repair.message)
+                    format!("{}: {}", model.stored.name(), repair.message)
                 });
             }
         }

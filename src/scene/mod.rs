@@ -27,7 +27,7 @@ pub use find_clip::find_clip;
 #[cfg(feature = "view")]
 pub(crate) use layer::LayerPlan;
 pub use load::BUILT_IN;
-pub use lod::{LEVELS, Levels, SIZES};
+pub use lod::Levels;
 pub use model_source::{BUILT_IN_MODELS, ModelSource};
 pub use placing::Layout;
 pub use settings::{

@@ -44,9 +44,7 @@ pub struct ResolvedMember {
 pub struct StoredModel {
     /// `true` if the model was read from a file, `false` if it is built in.
     pub from_file: bool,
-    /// Clips as they were loaded; levels of detail are made from this form.
-    pub raw: Arc<Model>,
-    /// Clips as the settings store them.
+    /// The model, with clips as the settings store them.
     pub stored: Arc<Model>,
 }
 
@@ -108,14 +106,13 @@ impl Scene {
             .into_par_iter()
             .zip(sources)
             .map(|(model, source)| {
-                let raw = Arc::new(model.model);
+                let name = model.model.name().to_owned();
                 let stored = clips
-                    .stored(Arc::clone(&raw))
-                    .map_err(|error| self.refused(&["clips"], None, error.within(raw.name())))?;
+                    .stored(model.model)
+                    .map_err(|error| self.refused(&["clips"], None, error.within(&name)))?;
                 Ok(StoredModel {
                     from_file: source.is_file(),
-                    stored,
-                    raw,
+                    stored: Arc::new(stored),
                 })
             })
             .collect()

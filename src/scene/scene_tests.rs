@@ -173,7 +173,7 @@ fn wrong_scenes_name_the_place_and_what_is_accepted() {
             "test.toml:1:12: turnover = 1.5; expected a share, 0 to 1",
         ),
         (
-            format!("frozen = 0.5\nlod = [\"mesh\"]\n{}", group("")),
+            format!("frozen = 0.5\nlod = \"mesh\"\n{}", group("")),
             "test.toml:1:10: frozen beside lod; expected one of them",
         ),
         (
@@ -610,7 +610,7 @@ fn the_hash_tells_scenes_apart() {
         ("[64, 64]", "[64, 64]\nupdate_rate = [3, 4]"),
         ("[64, 64]", "[64, 64]\nturnover = 0.1"),
         ("[64, 64]", "[64, 64]\nfrozen = 0.1"),
-        ("[64, 64]", "[64, 64]\nlod = [\"mesh\"]"),
+        ("[64, 64]", "[64, 64]\nlod = \"mesh\""),
         ("[64, 64]", "[64, 64]\nattributes = \"pnt\""),
         ("[64, 64]", "[64, 64]\nnormals = \"exact\""),
         ("[64, 64]", "[64, 64]\noutput = \"packed\""),

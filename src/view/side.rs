@@ -4,7 +4,7 @@ use super::heat::{self, Heat, InstanceWords};
 use crate::backend::{Backend, Context, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, FrameInput, Job, Mode, OutputBuffers, Result, StageTimer, View};
-use crate::frustum::{Eye, Frustum};
+use crate::frustum::Frustum;
 use crate::gpu::draw::present::Presenter;
 use crate::gpu::{Gpu, LineEnd, Surfaces};
 use crate::harness::single;
@@ -98,8 +98,7 @@ impl Side {
             picture,
             ..
         } = self;
-        // The crowd has no levels of detail to choose by an eye.
-        prepared.move_camera(&Frustum::new(view.view_projection), &Eye::default());
+        prepared.move_camera(&Frustum::new(view.view_projection));
         let Some(picture) = picture else {
             return Ok(Duration::ZERO);
         };

@@ -320,9 +320,9 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
             "--models for walkers: 4 models, but no group of people; expected a scene with one, such as city",
         ),
         (
-            "run city --lod mesh,joint",
+            "run city --lod joints",
             2,
-            "unknown kind of level \"joint\"; did you mean \"joints\"? expected mesh,",
+            "invalid value 'joints' for '--lod <none|mesh>'",
         ),
         (
             "run walkers smoke walkers",
@@ -1022,15 +1022,14 @@ fn several_models_are_one_crowd_and_levels_have_an_error() {
     two.dedup();
     assert_eq!(two, ["smoke", "sprout-glb"]);
 
-    let lod = "run city --instances 200 --models 4 --vertices 600 --lod mesh,joints,influences --passes 0";
+    let lod = "run city --instances 200 --models 4 --vertices 600 --lod mesh --passes 0";
     let said = ran(skinbench(
         &folder,
         &format!("{lod} -b cpu-rayon --frames 2 -o lod"),
     ))
     .text;
     assert!(
-        said.contains("lod=mesh+joints+influences: ")
-            && said.contains(" instances at levels 0 to 3;"),
+        said.contains("lod=mesh: ") && said.contains(" instances at levels 0 to 3;"),
         "{said}"
     );
     let rows = measured(&folder, "lod");
@@ -1038,10 +1037,7 @@ fn several_models_are_one_crowd_and_levels_have_an_error() {
         rows.iter()
             .all(|row| row.lod_error_px.is_some_and(|error| error > 0.0) && row.models == Some(4))
     );
-    assert_eq!(
-        rows[0].options.as_deref(),
-        Some("lod=mesh+joints+influences")
-    );
+    assert_eq!(rows[0].options.as_deref(), Some("lod=mesh"));
 }
 
 #[test]

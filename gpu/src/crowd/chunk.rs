@@ -2,7 +2,7 @@
 //! spans of chunks that share bindings.
 
 use crate::device::fits;
-use crate::forms::posed_models::PosedGroup;
+use crate::forms::clips::ClipStore;
 use crate::shader::layout::{self, INLINE};
 use skinbench_frame::Result;
 use skinbench_kernels::crowd::{Crowd, Fade, Group, UpdateRate};
@@ -81,32 +81,24 @@ fn mesh_bytes(group: &Group) -> u64 {
     (mesh.vertex_count() * size_of::<layout::Vertex>().max(more)) as u64
 }
 
-/// Divides a crowd into chunks of at most `limit` bytes per binding and `instances` instances. Those of a family follow
-/// each other: all levels of some of its instances, then all levels of the next.
+/// Divides a crowd into chunks of at most `limit` bytes per binding and `instances` instances.
 ///
 /// # Errors
 /// [`BackendError::TooLarge`](skinbench_frame::BackendError::TooLarge) if a single instance is larger than a binding.
 pub fn chunks(crowd: &Crowd, limit: u64, instances: u64) -> Result<Vec<Chunk>> {
     let mut chunks = Vec::new();
-    let largest = |group: &Group| {
-        vertex_bytes(group)
+    for (index, group) in crowd.groups().iter().enumerate() {
+        let largest = vertex_bytes(group)
             .max(palette_bytes(group))
             .max(pose_bytes(crowd, group))
-            .max(weight_bytes(group))
-    };
-    for (family, groups) in crowd.groups().chunks(crowd.levels()).enumerate() {
-        let largest = groups.iter().map(largest).max().unwrap_or(1);
-        one_fits(&groups[0], largest, limit)?;
+            .max(weight_bytes(group));
+        one_fits(group, largest, limit)?;
         let at_once = (limit / largest).min(instances).min(u64::from(u32::MAX)) as u32;
-        for first in (0..groups[0].len() as u32).step_by(at_once as usize) {
-            for (level, group) in groups.iter().enumerate() {
-                let start = group.instances.start + first;
-                let instances = start..group.instances.end.min(start.saturating_add(at_once));
-                chunks.push(Chunk {
-                    group: family * crowd.levels() + level,
-                    instances,
-                });
-            }
+        for start in group.instances.clone().step_by(at_once as usize) {
+            chunks.push(Chunk {
+                group: index,
+                instances: start..group.instances.end.min(start.saturating_add(at_once)),
+            });
         }
     }
     Ok(chunks)
@@ -155,34 +147,34 @@ pub fn spans(crowd: &Crowd, limit: u64) -> Result<Vec<Vec<Chunk>>> {
 }
 
 /// Divides chunks into families: neighbouring chunks whose poses, palettes, layers and clips together fit one binding of
-/// `limit` bytes each.
+/// `limit` bytes each. `clips` are those of each group, or none if all are baked.
 pub(crate) fn families(
     crowd: &Crowd,
     chunks: &[Chunk],
-    posed: &[PosedGroup],
+    clips: &[ClipStore],
     limit: u64,
 ) -> Vec<Range<usize>> {
     let mut families: Vec<Range<usize>> = Vec::new();
     let mut poses = 0;
-    let mut clips = 0;
+    let mut clip_bytes = 0;
     for (index, chunk) in chunks.iter().enumerate() {
         let group = &crowd.groups()[chunk.group];
         let each = palette_bytes(group).max(pose_bytes(crowd, group));
         let more_poses = chunk.instances.len() as u64 * each;
-        let more_clips = posed[chunk.group]
-            .clips()
+        let more_clips = clips
+            .get(chunk.group)
             .map_or(0, |clips| clips.lists.largest());
-        let fits = poses + more_poses <= limit && clips + more_clips <= limit;
+        let fits = poses + more_poses <= limit && clip_bytes + more_clips <= limit;
         match families.last_mut() {
             Some(last) if fits && last.len() < layout::MOST_BATCHES => {
                 last.end += 1;
                 poses += more_poses;
-                clips += more_clips;
+                clip_bytes += more_clips;
             }
             _ => {
                 families.push(index..index + 1);
                 poses = more_poses;
-                clips = more_clips;
+                clip_bytes = more_clips;
             }
         }
     }
@@ -201,7 +193,6 @@ fn one_fits(group: &Group, bytes: u64, limit: u64) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forms::clips::ClipStore;
     use glam::Vec3;
     use skinbench_formats::walker::walker;
     use skinbench_kernels::crowd::{Layer, REST};
@@ -290,23 +281,19 @@ mod tests {
         let model = Model::new(ModelParts::new("dot", skeleton, skin, vec![triangle])).unwrap();
         let model = Arc::new(model);
         let mut crowd = Crowd::new();
-        let mut posed = Vec::new();
-        for index in 0..9 {
+        let mut clips = Vec::new();
+        for _ in 0..9 {
             let instances = (0..7).map(|_| (IDENTITY_ROWS, [Layer::held(REST, 0.0); 4]));
             crowd.push_group(Arc::clone(&model), instances).unwrap();
-            posed.push(if index == 4 {
-                PosedGroup::Baked { entries: 1 }
-            } else {
-                PosedGroup::Sampled(ClipStore::new(&model, true))
-            });
+            clips.push(ClipStore::new(&model, true));
         }
         let chunks = chunks(&crowd, 1 << 30, 1 << 20).unwrap();
-        let all = families(&crowd, &chunks, &posed, 1 << 30);
+        let all = families(&crowd, &chunks, &clips, 1 << 30);
         let whole = 0..9;
         assert_eq!(all, [whole]);
         // 28 layers of 64 bytes for each group; three groups fit.
         let limit = 3 * 28 * 64 + 1_000;
-        let some = families(&crowd, &chunks, &posed, limit);
+        let some = families(&crowd, &chunks, &clips, limit);
         assert_eq!(some[0].start, 0);
         assert!(some.windows(2).all(|pair| pair[0].end == pair[1].start));
         assert_eq!(some.last().unwrap().end, 9);
@@ -315,7 +302,7 @@ mod tests {
             assert!(changes <= limit && family.len() > 1, "{family:?}");
         }
         // The clips of one model are as many bytes as fit.
-        let clips = posed[0].clips().unwrap().lists.largest();
-        assert!(families(&crowd, &chunks, &posed, clips).len() >= 8);
+        let largest = clips[0].lists.largest();
+        assert!(families(&crowd, &chunks, &clips, largest).len() >= 8);
     }
 }

@@ -4,13 +4,15 @@
 use crate::Gpu;
 use crate::crowd::chunk::{Chunk, families, slots, spans};
 use crate::device::{Buffer, Command, Named, Resource};
+use crate::forms::baked::{BakedGroup, BakedGroups};
+use crate::forms::clips::ClipStore;
 use crate::forms::packing::Grid;
-use crate::forms::posed_models::{PosedGroup, depths, level_count};
+use crate::forms::posed_models::{depths, level_count};
 use crate::shader::layout::{self, NONE};
 use bytemuck::Zeroable;
 use skinbench_frame::{Purpose, Result};
 use skinbench_kernels::crowd::{Crowd, Fade, UpdateRate};
-use skinbench_kernels::model::{Model, Rows};
+use skinbench_kernels::model::Rows;
 use std::mem::offset_of;
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,8 +26,6 @@ pub struct CrowdTable {
     pub chunks: Vec<Chunk>,
     /// Ranges of chunks that share buffers and are dispatched together: each by itself, or those of several models.
     pub spans: Vec<Range<usize>>,
-    /// Neighbouring chunks that are levels of the same instances, and share the buffers of these.
-    pub levels: usize,
     /// What kernels bind of each span, by the names of their variables: first its uniforms, then what passes add.
     pub bindings: Vec<Vec<Named>>,
     /// The instances that the device poses, family by family; empty if it poses none.
@@ -40,12 +40,12 @@ pub struct CrowdTable {
     pub now: Option<Buffer>,
 }
 
-/// Instances that the device poses: those of neighbouring chunks of any models, or if the device counts them those of
-/// the levels that show them.
+/// Instances that the device poses: those of neighbouring chunks of any models, or those of one chunk if the device
+/// counts them.
 pub struct Family {
-    /// The chunks, or levels.
+    /// The chunks.
     pub chunks: Range<usize>,
-    /// The instances, of the finest level.
+    /// The instances.
     pub instances: Range<u32>,
     /// Their layers.
     pub layers: Buffer,
@@ -58,25 +58,21 @@ pub struct Family {
 /// Buffers that drawing needs for the instances in view.
 #[derive(Clone)]
 pub struct Visible {
-    /// Model to world. The instances in view of a chunk are at the beginning of its range; those of a family's chunks
-    /// follow each other.
+    /// Model to world. The instances in view of a chunk are at the beginning of its range.
     pub placements: Buffer,
     /// The instances in view of each chunk.
     pub chunks: Vec<VisibleChunk>,
-    /// The model of each group of the crowd that is drawn, if it has families.
-    pub families: Option<Vec<Arc<Model>>>,
 }
 
 /// A chunk's visible instances, and the dispatches that the device counts for them.
 #[derive(Clone)]
 pub struct VisibleChunk {
-    /// The numbers of all levels of its family.
+    /// Its numbers.
     pub(crate) numbers: Buffer,
-    /// The rules of all levels of its family.
+    /// The rules by which the device counts workgroups.
     pub(crate) rules: Buffer,
     /// The workgroups that follow from the rules.
     pub(crate) workgroups: Buffer,
-    level: usize,
 }
 
 /// Workgroups of a dispatch.
@@ -170,28 +166,30 @@ impl CrowdTable {
         Ok(Self::divided(spans.concat(), ranges))
     }
 
-    /// Divides a crowd that the device poses, and uploads what its instances play. Of each group, `posed` says what the
-    /// device needs for it. If the crowd is `culled`, the device counts the instances of each chunk.
+    /// Divides a crowd that the device poses, and uploads what its instances play: `baked` frames, or the `clips` of each
+    /// group. If the crowd is `culled`, the device counts the instances of each chunk.
     ///
     /// # Errors
     /// As [`CrowdTable::new`].
     pub(crate) fn posed_on_device(
         gpu: &Gpu,
         crowd: &Crowd,
-        posed: &[PosedGroup],
+        baked: Option<&BakedGroups>,
+        clips: &[ClipStore],
         culled: bool,
     ) -> Result<Self> {
         let mut table = Self::of_chunks(gpu, crowd)?;
         for chunk in &table.chunks {
-            table.batches.push(batch(crowd, chunk, &posed[chunk.group]));
+            let baked = baked.map(|baked| &baked.groups[chunk.group]);
+            table.batches.push(batch(crowd, chunk, baked));
         }
         let families = if culled {
-            table.levels = crowd.levels();
             table.visible = Some(Arc::new(table.visible_chunks(gpu, crowd)));
-            let first = (0..table.chunks.len()).step_by(table.levels);
-            first.map(|first| first..first + table.levels).collect()
+            (0..table.chunks.len())
+                .map(|chunk| chunk..chunk + 1)
+                .collect()
         } else {
-            families(crowd, &table.chunks, posed, gpu.binding_bytes())
+            families(crowd, &table.chunks, clips, gpu.binding_bytes())
         };
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let bytes = size_of::<layout::Now>() as u64;
@@ -245,7 +243,6 @@ impl CrowdTable {
             rules: vec![0; chunks.len()],
             chunks,
             spans,
-            levels: 1,
             families: Vec::new(),
             batches: Vec::new(),
             visible: None,
@@ -253,28 +250,24 @@ impl CrowdTable {
         }
     }
 
-    /// The numbers of all levels of each family, and room for what the device counts.
+    /// The numbers of each chunk, and room for what the device counts.
     fn visible_chunks(&self, gpu: &Gpu, crowd: &Crowd) -> Visible {
         let storage = wgpu::BufferUsages::STORAGE;
         let mut chunks = Vec::with_capacity(self.chunks.len());
-        let levels = self.chunks.chunks(self.levels);
-        for (family, batches) in levels.zip(self.batches.chunks(self.levels)) {
-            let mut numbers = Vec::with_capacity(family.len());
-            for (chunk, batch) in family.iter().zip(batches) {
-                numbers.push(layout::Numbers {
-                    batch: *batch,
-                    chunk: chunk_contents(crowd, chunk),
-                    ..Zeroable::zeroed()
-                });
-            }
+        for (chunk, batch) in self.chunks.iter().zip(&self.batches) {
+            let numbers = layout::Numbers {
+                batch: *batch,
+                chunk: chunk_contents(crowd, chunk),
+                ..Zeroable::zeroed()
+            };
             // A rule that no kernel has set is counted all the same.
-            let rules = vec![layout::Dispatch::by_instance(1); family.len() * MOST_RULES];
+            let rules = [layout::Dispatch::by_instance(1); MOST_RULES];
             let workgroups = (rules.len() * size_of::<[u32; 3]>()) as u64;
-            let first = VisibleChunk {
+            chunks.push(VisibleChunk {
                 numbers: gpu.buffer_with(
                     Purpose::Scratch,
                     "numbers in view",
-                    bytemuck::cast_slice(&numbers),
+                    bytemuck::bytes_of(&numbers),
                     wgpu::BufferUsages::UNIFORM | storage | wgpu::BufferUsages::COPY_SRC,
                 ),
                 rules: gpu.buffer_with(
@@ -289,26 +282,12 @@ impl CrowdTable {
                     workgroups,
                     storage | wgpu::BufferUsages::INDIRECT,
                 ),
-                level: 0,
-            };
-            for level in 0..family.len() {
-                chunks.push(VisibleChunk {
-                    level,
-                    ..first.clone()
-                });
-            }
+            });
         }
-        let placements = placements(crowd).len() * size_of::<Rows>();
-        let models = crowd.groups().iter().map(|group| Arc::clone(&group.model));
+        let bytes = (crowd.instance_count() * size_of::<Rows>()) as u64;
         Visible {
-            placements: gpu.buffer(
-                Purpose::Scratch,
-                "placements in view",
-                placements as u64,
-                storage,
-            ),
+            placements: gpu.buffer(Purpose::Scratch, "placements in view", bytes, storage),
             chunks,
-            families: (self.levels > 1).then(|| models.collect()),
         }
     }
 
@@ -335,11 +314,6 @@ impl CrowdTable {
         &self.chunks[self.spans[index].clone()]
     }
 
-    /// The chunks of a family.
-    pub fn family(&self, index: usize) -> &[Chunk] {
-        &self.chunks[self.families[index].chunks.clone()]
-    }
-
     /// The dispatch of a kernel over a chunk, by a rule.
     pub fn dispatch(&mut self, gpu: &Gpu, chunk: usize, rule: &layout::Dispatch) -> Dispatch {
         if let Some(visible) = &self.visible {
@@ -355,9 +329,7 @@ impl CrowdTable {
 
 impl Family {
     fn new(gpu: &Gpu, crowd: &Crowd, all: &[Chunk], chunks: Range<usize>, culled: bool) -> Self {
-        // Levels have the same instances.
-        let last = if culled { chunks.start } else { chunks.end - 1 };
-        let instances = all[chunks.start].instances.start..all[last].instances.end;
+        let instances = all[chunks.start].instances.start..all[chunks.end - 1].instances.end;
         let (listed, layers) = listed(crowd, instances.clone());
         let players = gpu.storage(Purpose::Clips, "players", &listed);
         let posed = if culled {
@@ -378,6 +350,10 @@ impl Family {
 }
 
 impl VisibleChunk {
+    /// Offset of the number of instances in view.
+    pub const COUNT_OFFSET: u64 =
+        (offset_of!(layout::Numbers, batch) + offset_of!(layout::Batch, instances)) as u64;
+
     /// The batch of the instances in view, as a uniform.
     pub fn batch(&self) -> Resource {
         self.numbers_at(
@@ -394,23 +370,16 @@ impl VisibleChunk {
         )
     }
 
-    /// Offset of the number of instances in view.
-    pub fn count_offset(&self) -> u64 {
-        let offset = offset_of!(layout::Numbers, batch) + offset_of!(layout::Batch, instances);
-        (self.level * size_of::<layout::Numbers>() + offset) as u64
-    }
-
     fn numbers_at(&self, offset: usize, size: usize) -> Resource {
         Resource::Buffer {
             buffer: self.numbers.clone(),
-            offset: (self.level * size_of::<layout::Numbers>() + offset) as u64,
+            offset: offset as u64,
             size: Some(size as u64),
         }
     }
 
     /// Adds a rule by which the device counts a dispatch.
-    fn dispatch(&self, gpu: &Gpu, number: usize, rule: &layout::Dispatch) -> Dispatch {
-        let index = self.level * MOST_RULES + number;
+    fn dispatch(&self, gpu: &Gpu, index: usize, rule: &layout::Dispatch) -> Dispatch {
         let offset = (index * size_of::<layout::Dispatch>()) as u64;
         gpu.write_buffer(&self.rules, offset, bytemuck::bytes_of(rule));
         Dispatch::Counted {
@@ -418,16 +387,6 @@ impl VisibleChunk {
             offset: (index * size_of::<[u32; 3]>()) as u64,
         }
     }
-}
-
-/// The placements of a crowd; the groups of a family have the same.
-pub(crate) fn placements(crowd: &Crowd) -> Vec<Rows> {
-    let mut placements = Vec::new();
-    for group in crowd.groups().iter().step_by(crowd.levels()) {
-        let instances = group.instances.start as usize..group.instances.end as usize;
-        placements.extend_from_slice(&crowd.placements()[instances]);
-    }
-    placements
 }
 
 /// Players and layers of some instances in the kernels' layout. Layers and slots are relative to those of the first
@@ -455,13 +414,13 @@ fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec<lay
 }
 
 /// The numbers of a chunk for posing, as if all instances were in view.
-fn batch(crowd: &Crowd, chunk: &Chunk, posed: &PosedGroup) -> layout::Batch {
+fn batch(crowd: &Crowd, chunk: &Chunk, baked: Option<&BakedGroup>) -> layout::Batch {
     let instances = chunk.instances.len() as u32;
     let slots = all_slots(crowd, chunk.instances.clone());
-    if let PosedGroup::Baked { entries } = *posed {
+    if let Some(baked) = baked {
         return layout::Batch {
             instances,
-            entries,
+            entries: baked.entries,
             slots,
             ..Default::default()
         };
@@ -492,7 +451,7 @@ fn place(batches: &mut [layout::Batch]) {
         batch.first_entry = next.first_entry;
         next.first_instance += batch.instances;
         next.first_joint += batch.instances * batch.joints;
-        // Entries of a baked group are those of its frames.
+        // Entries of baked frames are not among palettes.
         if batch.joints > 0 {
             next.first_entry += batch.instances * batch.entries;
         }

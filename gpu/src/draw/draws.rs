@@ -1,6 +1,6 @@
 //! The draws of a source of vertices: pipelines, bindings, ranges of indices, and arguments that the device computes.
 
-use crate::crowd::table::Visible;
+use crate::crowd::table::{Visible, VisibleChunk};
 use crate::device::{
     BindGroup, Buffer, COLOR, Command, DepthDescription, EntryPoint, FragmentDescription, Named,
     PipelineDescription, Recorder, RenderPipeline,
@@ -216,7 +216,7 @@ impl Draws {
     /// Adds the draws of all spans.
     fn push_all(&mut self, scenery: &Scenery, source: &VertexSource, merged: bool) {
         let visible = source.visible.as_deref();
-        let own = scenery.own_groups(visible, merged);
+        let own = scenery.own_groups(merged);
         let groups = own.as_ref().unwrap_or(&scenery.groups);
         let placements = visible.map_or(&scenery.placements, |visible| &visible.placements);
         let pipelines = once_per_key(source.kinds.iter().copied(), |&kind| {
@@ -263,11 +263,10 @@ impl Draws {
             return;
         };
         for (index, chunk) in (0..).zip(&visible.chunks) {
-            let from_offset = chunk.count_offset();
             for place in [2 * index, 2 * index + 1] {
                 commands.run(Command::Copy {
                     from: &chunk.numbers,
-                    from_offset,
+                    from_offset: VisibleChunk::COUNT_OFFSET,
                     to: arguments,
                     to_offset: place * BYTES + COUNT,
                     bytes: size_of::<u32>() as u64,
@@ -365,15 +364,8 @@ impl Scenery {
         merged && self.picture.is_none()
     }
 
-    /// Groups of other models than the scene's, or in buffers that all of these share; `None` for the scene's own.
-    fn own_groups(&self, visible: Option<&Visible>, merged: bool) -> Option<Vec<GroupDraw>> {
-        if let Some(models) = visible.and_then(|visible| visible.families.as_ref()) {
-            let surfaces = self
-                .picture
-                .map(|_| Surfaces::of_models(&self.gpu, models.iter()));
-            let groups = GroupDraw::all(&self.gpu, self.mode, models, surfaces.as_ref());
-            return Some(groups);
-        }
+    /// Groups in buffers that all models share; `None` for the scene's own.
+    fn own_groups(&self, merged: bool) -> Option<Vec<GroupDraw>> {
         self.draws_together(merged)
             .then(|| GroupDraw::sharing(&self.gpu, self.mode, &self.models, None))
     }

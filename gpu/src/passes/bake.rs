@@ -1,4 +1,4 @@
-//! Finds, for each layer of an instance of a baked group, the two baked frames between which it is interpolated and its
+//! Finds, for each layer of an instance, the two baked frames between which it is interpolated and its
 //! share of the pose.
 
 use crate::crowd::table::CrowdTable;
@@ -28,7 +28,7 @@ pub struct Bake {
 }
 
 impl Bake {
-    /// Makes room for the frames that instances of baked groups show, and binds both.
+    /// Makes room for the frames that instances show, and binds both.
     ///
     /// # Errors
     /// As [`Gpu::has`].
@@ -41,9 +41,7 @@ impl Bake {
         let mut calls = Vec::new();
         for index in 0..table.chunks.len() {
             let Chunk { group, instances } = table.chunks[index].clone();
-            let Some(frames) = &baked.groups[group] else {
-                continue;
-            };
+            let frames = &baked.groups[group];
             let width = width(crowd, &crowd.groups()[group]);
             let kernel = Kernel::new(gpu, "pose_baked", shader(), &constants(width), true)?;
             let bytes = instances.len() as u64 * u64::from(width) * layout::SHOWN_BYTES;

@@ -2,7 +2,6 @@
 
 use crate::Gpu;
 use crate::crowd::table::CrowdTable;
-use crate::forms::baked::{self, BakedGroups};
 use crate::forms::kind::{CAPTURE, Kind};
 use crate::forms::mesh::{MeshForm, upload_meshes};
 use crate::forms::morph::MorphForm;
@@ -22,8 +21,7 @@ pub(crate) fn morph_form(palette: PaletteForm) -> MorphForm {
     }
 }
 
-/// Uploads meshes, and binds them and what passes have added to a table, for draws that skin. Baked groups of a crowd in
-/// which others are posed draw baked vertices.
+/// Uploads meshes, and binds them and what passes have added to a table, for draws that skin.
 ///
 /// # Errors
 /// The adapter binds too few buffers, or its vertices cannot be read back.
@@ -33,18 +31,9 @@ pub fn skinned_while_drawn(
     table: &CrowdTable,
     mesh: MeshForm,
     palette: PaletteForm,
-    baked: Option<&BakedGroups>,
 ) -> Result<VertexSource> {
     gpu.has_captures()?;
-    let mut kinds = Kind::all(crowd, mesh, palette, morph_form(palette).of(crowd));
-    if let (PaletteForm::Rows, Some(baked)) = (palette, baked) {
-        for (index, kind) in kinds.iter_mut().enumerate() {
-            if baked.groups[index].is_some() {
-                kind.mesh = MeshForm::Nothing;
-                kind.layers = baked::width(crowd, &crowd.groups()[index]);
-            }
-        }
-    }
+    let kinds = Kind::all(crowd, mesh, palette, morph_form(palette).of(crowd));
     let access = VertexAccess::Skins(palette);
     // One shader for all groups of a kind.
     let mut distinct: Vec<Kind> = Vec::new();

@@ -7,7 +7,6 @@ use crate::forms::baked::BakedGroups;
 use crate::forms::clips::ClipStore;
 use crate::forms::half_palette;
 use crate::forms::palettes::PaletteForm;
-use crate::forms::posed_models::PosedGroup;
 use crate::passes::bake::Bake;
 use crate::passes::cull::{self, Cull};
 use crate::passes::draw::skinned_while_drawn;
@@ -19,9 +18,8 @@ use crate::passes::tick::Tick;
 use crate::passes::update::{Record, Update};
 use crate::passes::upload::Upload;
 use crate::passes::vertices::VertexSource;
-use crate::passes::{Frame, Pass, Skinning, Strategy};
+use crate::passes::{Frame, Pass, Posing, Skinning, Strategy};
 use skinbench_frame::{Approximation, Job, Result};
-use skinbench_kernels::bake::BakeFormat;
 use skinbench_kernels::crowd::Crowd;
 use std::any::Any;
 use std::sync::Arc;
@@ -47,18 +45,23 @@ pub struct Plan {
 /// [`BackendError::TooLarge`](skinbench_frame::BackendError::TooLarge) if the crowd exceeds one of its limits.
 pub fn plan(gpu: &Arc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Result<Plan> {
     let palette = strategy.skin.palette();
-    let baked = baked(gpu, crowd, strategy, job)?;
-    let posed = if strategy.poses_on_host() {
-        Vec::new()
-    } else {
-        posed_groups(crowd, baked.as_ref())
+    let baked = match palette {
+        PaletteForm::Baked(format) => Some(BakedGroups::new(gpu, crowd, format)?),
+        _ => None,
     };
-    let mut plan = Plan::new(gpu, crowd, strategy, &posed)?;
+    let mut clips = Vec::new();
+    if baked.is_none() && !strategy.poses_on_host() {
+        let plain = !blends(crowd);
+        for group in crowd.groups() {
+            clips.push(ClipStore::new(&group.model, plain));
+        }
+    }
+    let mut plan = Plan::new(gpu, crowd, strategy, baked.as_ref(), &clips)?;
     if strategy.poses_on_host() {
         let upload = Upload::new(gpu, crowd, &mut plan.table, palette, job)?;
         plan.push(upload);
     } else {
-        plan.pose_on_device(gpu, crowd, job, palette, baked.as_ref(), &posed)?;
+        plan.pose_on_device(gpu, crowd, job, palette, baked.as_ref(), &clips)?;
     }
     plan.approximation = match &baked {
         Some(baked) => Some(baked.approximation),
@@ -77,8 +80,7 @@ pub fn plan(gpu: &Arc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Res
     }
     match strategy.skin {
         Skinning::Vertex(mesh, palette) => {
-            let baked = baked.as_ref();
-            let source = skinned_while_drawn(gpu, crowd, &plan.table, mesh, palette, baked)?;
+            let source = skinned_while_drawn(gpu, crowd, &plan.table, mesh, palette)?;
             plan.source = Some(Arc::new(source));
         }
         Skinning::Compute(kernels) => {
@@ -99,14 +101,21 @@ pub fn plan(gpu: &Arc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Res
 
 impl Plan {
     /// A plan without passes.
-    fn new(gpu: &Gpu, crowd: &Crowd, strategy: Strategy, posed: &[PosedGroup]) -> Result<Self> {
+    fn new(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        strategy: Strategy,
+        baked: Option<&BakedGroups>,
+        clips: &[ClipStore],
+    ) -> Result<Self> {
         let table = if strategy.skin.is_merged() {
             CrowdTable::merged(gpu, crowd)?
         } else if strategy.poses_on_host() {
             CrowdTable::new(gpu, crowd)?
         } else {
             check_device(gpu, strategy)?;
-            CrowdTable::posed_on_device(gpu, crowd, posed, strategy.posing.culls())?
+            let culled = strategy.posing == Posing::Visible;
+            CrowdTable::posed_on_device(gpu, crowd, baked, clips, culled)?
         };
         Ok(Self {
             table,
@@ -155,7 +164,7 @@ impl Plan {
         job: &Job,
         palette: PaletteForm,
         baked: Option<&BakedGroups>,
-        posed: &[PosedGroup],
+        clips: &[ClipStore],
     ) -> Result<()> {
         if crowd.turnover().is_some() {
             let mut update = Update::new(gpu, Record::Layer)?;
@@ -168,24 +177,20 @@ impl Plan {
             self.push(Tick { now });
         }
         if let Some(visible) = self.table.visible.clone() {
-            let camera = cull::camera(&job.frustum, &job.eye);
+            let camera = cull::camera(&job.frustum);
             let cull = Cull::new(gpu, crowd, &self.table, &visible, camera)?;
             self.push(cull);
         }
         if let Some(baked) = baked {
             let bake = Bake::new(gpu, crowd, &mut self.table, baked)?;
             self.push(bake);
-        }
-        if posed.iter().all(|group| group.clips().is_none()) {
             return Ok(());
         }
         for chunk in &self.table.chunks {
-            if posed[chunk.group].clips().is_some() {
-                let group = &crowd.groups()[chunk.group];
-                palette.check(gpu, group, chunk.instances.len())?;
-            }
+            let group = &crowd.groups()[chunk.group];
+            palette.check(gpu, group, chunk.instances.len())?;
         }
-        let mut pose = Pose::new(gpu, crowd, &mut self.table, posed)?;
+        let mut pose = Pose::new(gpu, crowd, &mut self.table, clips)?;
         if let Some(cull) = self.find::<Cull>() {
             // Counts the instances in view once, so that the kernels have work.
             let mut commands = gpu.commands("cull");
@@ -211,39 +216,6 @@ impl Plan {
     }
 }
 
-/// Bakes the groups of a crowd: all of them, or with posing on the device those whose vertices the crowd allows to be
-/// baked, if drawing skins.
-fn baked(gpu: &Gpu, crowd: &Crowd, strategy: Strategy, job: &Job) -> Result<Option<BakedGroups>> {
-    if let PaletteForm::Baked(format) = strategy.skin.palette() {
-        return BakedGroups::new(gpu, crowd, format, |_| true).map(Some);
-    }
-    let bakes = matches!(strategy.skin, Skinning::Vertex(..))
-        && !strategy.poses_on_host()
-        && job.gameplay.is_none()
-        && !crowd.has_update_rates()
-        && crowd.groups().iter().any(|group| group.baked);
-    if !bakes {
-        return Ok(None);
-    }
-    BakedGroups::new(gpu, crowd, BakeFormat::Vertices, |group| group.baked).map(Some)
-}
-
-/// The source of each group's poses on the device.
-fn posed_groups(crowd: &Crowd, baked: Option<&BakedGroups>) -> Vec<PosedGroup> {
-    let plain = !blends(crowd);
-    let mut posed = Vec::with_capacity(crowd.groups().len());
-    for (index, group) in crowd.groups().iter().enumerate() {
-        let frames = baked.and_then(|baked| baked.groups[index].as_ref());
-        posed.push(match frames {
-            Some(frames) => PosedGroup::Baked {
-                entries: frames.entries,
-            },
-            None => PosedGroup::Sampled(ClipStore::new(&group.model, plain)),
-        });
-    }
-    posed
-}
-
 /// Checks that an adapter can pose by a strategy.
 fn check_device(gpu: &Gpu, strategy: Strategy) -> Result<()> {
     let palette = strategy.skin.palette();
@@ -252,7 +224,7 @@ fn check_device(gpu: &Gpu, strategy: Strategy) -> Result<()> {
     // Old GL drivers and Apple's first GPUs lack it.
     let indirect = wgpu::DownlevelFlags::INDIRECT_EXECUTION;
     needs(
-        !strategy.posing.culls() || gpu.adapter.downlevel.contains(indirect),
+        strategy.posing != Posing::Visible || gpu.adapter.downlevel.contains(indirect),
         "the device has no indirect dispatches and draws",
     )
 }

@@ -1,13 +1,13 @@
 //! Poses instances on the device: clips, hierarchy and layers are uploaded once, and a frame sends only its tick.
 //!
 //! A [`Chunk`] is posed as a *batch*: the numbers that kernels read of it. The chunks of a *family* share the buffers of
-//! their instances, and those of a *set* share dispatches: all those of a family, or one where the device counts instances.
+//! their instances and dispatches.
 
-use crate::crowd::table::{CrowdTable, Dispatch, Family, all_slots};
+use crate::crowd::table::{CrowdTable, Dispatch, all_slots};
 use crate::device::{Buffer, Named, Resource};
-use crate::forms::clips::Needs;
+use crate::forms::clips::{ClipStore, Needs};
 use crate::forms::palettes::Palettes;
-use crate::forms::posed_models::{PosedGroup, PosedModel, PosedModels};
+use crate::forms::posed_models::{PosedModel, PosedModels};
 use crate::kernel::{Kernel, once_per_key};
 use crate::passes::pose_kernels::{KERNELS, ONE_BATCH, PoseKernel, SEVERAL_BATCHES};
 use crate::passes::trial::fastest;
@@ -33,8 +33,8 @@ pub struct Pose {
     pub(crate) walk: PoseKernel,
     /// `true` if any instance blends.
     blends: bool,
-    /// One item per chunk; `None` for those of baked groups.
-    pub batches: Vec<Option<PoseBatch>>,
+    /// One item per chunk.
+    pub batches: Vec<PoseBatch>,
     sets: Vec<PoseSet>,
     /// `true` if all poses were computed at least once.
     posed: bool,
@@ -44,11 +44,11 @@ pub struct Pose {
 pub struct PoseBatch {
     /// Its numbers, as if all instances were in view.
     pub numbers: layout::Batch,
-    /// Index of its first local pose among those of its set, each of which takes one place per channel.
+    /// Index of its first local pose among those of its family, each of which takes one place per channel.
     pub first_local: u32,
     /// `true` if a model pose is a rotation and a translation.
     pub is_rigid: bool,
-    /// Local poses of its set, `[slot][channel][joint]`.
+    /// Local poses of its family, `[slot][channel][joint]`.
     pub locals: Buffer,
     /// Model poses of its family, `[instance][joint]`.
     pub model: Buffer,
@@ -58,12 +58,12 @@ pub struct PoseBatch {
     moving_channels: u64,
 }
 
-/// The dispatches that pose neighbouring chunks: all those of a family, or one whose instances the device counts.
+/// The dispatches that pose a family.
 struct PoseSet {
     instances: u32,
     /// A dispatch of each kernel, for all instances.
     calls: Vec<Call>,
-    /// As `calls`, for the instances that do not keep their pose, if some of the set do and none is replaced.
+    /// As `calls`, for the instances that do not keep their pose, if some of the family do and none is replaced.
     moving: Option<Vec<Call>>,
 }
 
@@ -78,24 +78,24 @@ pub struct PoseBytes {
     pub model: u64,
 }
 
-/// The chunks of a set, of which those of baked groups are not posed, and what it shares with others.
+/// The chunks of a family, and what they share.
 struct Planned {
     chunks: Range<usize>,
     needs: Needs,
     room: Room,
 }
 
-/// A chunk of a set, with its numbers and its model.
+/// A chunk of a family, with its numbers and its model.
 struct PlacedChunk<'a> {
     index: usize,
     placed: layout::PlacedBatch,
     model: &'a PosedModel,
 }
 
-/// The chunks of a set, and the sizes of the buffers that they share.
+/// The chunks of a family, and the sizes of the buffers that they share.
 struct PlacedChunks<'a> {
     chunks: Vec<PlacedChunk<'a>>,
-    /// Instances and slots of all chunks of the set, baked ones included: players count them, too.
+    /// Instances and slots of all chunks.
     instances: u32,
     slots: u32,
     /// Channels of local poses.
@@ -103,7 +103,7 @@ struct PlacedChunks<'a> {
 }
 
 impl Pose {
-    /// Uploads what the groups are posed by, except those that are baked, and allocates poses and palettes.
+    /// Uploads what the groups are posed by, and allocates poses and palettes.
     ///
     /// # Errors
     /// As [`Gpu::has`], or [`BackendError::TooLarge`](skinbench_frame::BackendError::TooLarge) if the adapter cannot bind
@@ -112,30 +112,18 @@ impl Pose {
         gpu: &Gpu,
         crowd: &Crowd,
         table: &mut CrowdTable,
-        posed: &[PosedGroup],
+        clips: &[ClipStore],
     ) -> Result<Self> {
-        let mut planned = Vec::new();
-        for (index, family) in table.families.iter().enumerate() {
-            let Some(needs) = needs_of(crowd, table.family(index), posed) else {
-                continue;
-            };
-            let room = Room::new(gpu, table, family, posed, needs.rigid);
-            let at_once = if table.visible.is_some() {
-                1
-            } else {
-                family.chunks.len()
-            };
-            for first in family.chunks.clone().step_by(at_once) {
-                let chunks = first..first + at_once;
-                let mut groups = table.chunks[chunks.clone()].iter().map(|chunk| chunk.group);
-                if groups.any(|group| posed[group].clips().is_some()) {
-                    planned.push(Planned {
-                        chunks,
-                        needs,
-                        room: room.clone(),
-                    });
-                }
-            }
+        let mut planned = Vec::with_capacity(table.families.len());
+        for family in &table.families {
+            let chunks = family.chunks.clone();
+            let needs = needs_of(crowd, &table.chunks[chunks.clone()], clips);
+            let room = Room::new(gpu, &table.batches[chunks.clone()], needs.rigid);
+            planned.push(Planned {
+                chunks,
+                needs,
+                room,
+            });
         }
         let kinds = planned.iter().map(|set| (set.needs, set.shaders()));
         let kernels = once_per_key(kinds, |&(needs, batch)| needs.kernels(gpu, batch));
@@ -144,16 +132,15 @@ impl Pose {
             table.chunks[set.chunks.start].group..last.group + 1
         });
         let models = once_per_key(groups, |groups| {
-            PosedModels::new(gpu, crowd, groups.clone(), posed)
+            PosedModels::new(gpu, crowd, groups.clone(), clips)
         });
         let mut pose = Self {
             walk: PoseKernel::WALKS[0],
             blends: blends(crowd),
-            batches: Vec::new(),
+            batches: Vec::with_capacity(table.chunks.len()),
             sets: Vec::with_capacity(planned.len()),
             posed: false,
         };
-        pose.batches.resize_with(table.chunks.len(), || None);
         for ((set, kernels), models) in planned.iter().zip(kernels).zip(models) {
             pose.push(gpu, crowd, table, set, &kernels?, &models?);
         }
@@ -188,7 +175,7 @@ impl Pose {
             local: 0,
             model: 0,
         };
-        for batch in self.batches.iter().flatten() {
+        for batch in &self.batches {
             let numbers = &batch.numbers;
             let channels = if batch.is_rigid { 2 } else { 3 };
             let joints = u64::from(numbers.instances) * u64::from(numbers.joints);
@@ -199,7 +186,7 @@ impl Pose {
         bytes
     }
 
-    /// Allocates a set's local poses and what its kernels keep from frame to frame, and binds both. Adds the palettes to the
+    /// Allocates a family's local poses and what its kernels keep from frame to frame, and binds both. Adds the palettes to the
     /// table.
     fn push(
         &mut self,
@@ -234,7 +221,7 @@ impl Pose {
         });
         for chunk in placed.chunks {
             table.bindings[chunk.index].extend(set.room.palettes.inputs());
-            self.batches[chunk.index] = Some(PoseBatch {
+            self.batches.push(PoseBatch {
                 numbers: chunk.placed.batch,
                 first_local: chunk.placed.places.first_local,
                 is_rigid: set.needs.rigid,
@@ -248,7 +235,7 @@ impl Pose {
 }
 
 impl Planned {
-    /// Returns whether several chunks share buffers, so that a table says where each begins.
+    /// Returns whether it has several chunks, so that a table says where each begins.
     fn is_shared(&self) -> bool {
         self.chunks.len() > 1
     }
@@ -274,27 +261,25 @@ impl<'a> PlacedChunks<'a> {
         let first_group = table.chunks[set.chunks.start].group;
         for index in set.chunks.clone() {
             let batch = table.batches[index];
-            if let Some(model) = &models.models[table.chunks[index].group - first_group] {
-                let places = layout::Places {
-                    first_slot: placed.slots,
-                    first_local: placed.channels,
-                    ..model.places
-                };
-                placed.chunks.push(PlacedChunk {
-                    index,
-                    placed: layout::PlacedBatch { batch, places },
-                    model,
-                });
-                placed.channels += 3 * batch.slots * batch.joints;
-            }
+            let model = &models.models[table.chunks[index].group - first_group];
+            let places = layout::Places {
+                first_slot: placed.slots,
+                first_local: placed.channels,
+                ..model.places
+            };
+            placed.chunks.push(PlacedChunk {
+                index,
+                placed: layout::PlacedBatch { batch, places },
+                model,
+            });
+            placed.channels += 3 * batch.slots * batch.joints;
             placed.instances += batch.instances;
             placed.slots += batch.slots;
         }
         placed
     }
 
-    /// Allocates local poses. Channels that no clip moves keep the value written here. For this reason each level of a
-    /// family has local poses of its own, with room for all instances.
+    /// Allocates local poses. Channels that no clip moves keep the value written here.
     fn locals(&self, gpu: &Gpu) -> Buffer {
         let count = self.channels as usize;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
@@ -366,37 +351,18 @@ impl PoseSet {
 }
 
 /// Poses and palettes of the instances of a family.
-#[derive(Clone)]
 struct Room {
     model: Buffer,
     palettes: Palettes,
 }
 
 impl Room {
-    fn new(
-        gpu: &Gpu,
-        table: &CrowdTable,
-        family: &Family,
-        posed: &[PosedGroup],
-        rigid: bool,
-    ) -> Self {
+    fn new(gpu: &Gpu, batches: &[layout::Batch], rigid: bool) -> Self {
         let mut joints = 0;
         let mut entries = 0;
-        for index in family.chunks.clone() {
-            if posed[table.chunks[index].group].clips().is_none() {
-                continue;
-            }
-            let batch = &table.batches[index];
-            let own_joints = u64::from(batch.instances) * u64::from(batch.joints);
-            let own_entries = u64::from(batch.instances) * u64::from(batch.entries);
-            if table.visible.is_some() {
-                // All levels together take no more than the one with the most joints would take for all instances.
-                joints = own_joints.max(joints);
-                entries = own_entries.max(entries);
-            } else {
-                joints += own_joints;
-                entries += own_entries;
-            }
+        for batch in batches {
+            joints += u64::from(batch.instances) * u64::from(batch.joints);
+            entries += u64::from(batch.instances) * u64::from(batch.entries);
         }
         let bytes = joints * model_bytes(rigid);
         Self {
@@ -411,22 +377,16 @@ fn model_bytes(rigid: bool) -> u64 {
     if rigid { RIGID_BYTES } else { MODEL_BYTES }
 }
 
-/// The features that a family needs of the kernels; `None` if all of its groups are baked.
-fn needs_of(crowd: &Crowd, family: &[Chunk], posed: &[PosedGroup]) -> Option<Needs> {
-    let mut all: Option<Needs> = None;
-    for chunk in family {
-        let Some(clips) = posed[chunk.group].clips() else {
-            continue;
-        };
-        let needs = Needs {
-            inertia: fades(crowd, &crowd.groups()[chunk.group]),
-            rates: crowd.has_update_rates(),
-            ..clips.needs
-        };
-        match &mut all {
-            Some(all) => all.join(needs),
-            None => all = Some(needs),
-        }
+/// The features that the chunks of a family need of the kernels.
+fn needs_of(crowd: &Crowd, chunks: &[Chunk], clips: &[ClipStore]) -> Needs {
+    let of_chunk = |chunk: &Chunk| Needs {
+        inertia: fades(crowd, &crowd.groups()[chunk.group]),
+        rates: crowd.has_update_rates(),
+        ..clips[chunk.group].needs
+    };
+    let mut all = of_chunk(&chunks[0]);
+    for chunk in &chunks[1..] {
+        all.join(of_chunk(chunk));
     }
     all
 }
@@ -563,7 +523,6 @@ pub(crate) fn blends(crowd: &Crowd) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forms::clips::ClipStore;
     use skinbench_formats::walker::walker;
     use skinbench_frame::StageTimer;
     use skinbench_kernels::crowd::{Layer, REST};
@@ -571,9 +530,8 @@ mod tests {
     use skinbench_kernels::vertex::VertexFormat;
     use std::sync::Arc;
 
-    /// The compute passes in which so many groups are posed, each with the number of its dispatches. Every second group is
-    /// baked, or none.
-    fn passes(models: usize, baked: bool) -> Vec<(String, usize)> {
+    /// The compute passes in which so many groups are posed, each with the number of its dispatches.
+    fn passes(models: usize) -> Vec<(String, usize)> {
         let gpu = Gpu::recording();
         let mut crowd = Crowd::with_format(VertexFormat::default());
         let model = Arc::new(walker(500).unwrap());
@@ -581,16 +539,10 @@ mod tests {
             let instances = [(IDENTITY_ROWS, Layer::held(REST, 0.0)); 3];
             crowd.push_group(Arc::clone(&model), instances).unwrap();
         }
-        let mut posed = Vec::new();
-        for (index, group) in crowd.groups().iter().enumerate() {
-            posed.push(if baked && index % 2 == 0 {
-                PosedGroup::Baked { entries: 3 }
-            } else {
-                PosedGroup::Sampled(ClipStore::new(&group.model, true))
-            });
-        }
-        let mut table = CrowdTable::posed_on_device(&gpu, &crowd, &posed, false).unwrap();
-        let mut pose = Pose::new(&gpu, &crowd, &mut table, &posed).unwrap();
+        let groups = crowd.groups().iter();
+        let clips: Vec<ClipStore> = groups.map(|g| ClipStore::new(&g.model, true)).collect();
+        let mut table = CrowdTable::posed_on_device(&gpu, &crowd, None, &clips, false).unwrap();
+        let mut pose = Pose::new(&gpu, &crowd, &mut table, &clips).unwrap();
         gpu.take_commands();
         pose.record(&mut Frame {
             gpu: &gpu,
@@ -615,17 +567,16 @@ mod tests {
 
     #[test]
     fn several_models_take_as_many_dispatches_as_one() {
-        let one = passes(1, false);
+        let one = passes(1);
         let expected = [("sample", 2), ("local_to_model", 1), ("palette", 1)];
         assert_eq!(one, expected.map(|(name, count)| (name.to_owned(), count)));
-        assert_eq!(passes(layout::MOST_BATCHES, false), one);
-        assert_eq!(passes(5, true), one);
+        assert_eq!(passes(layout::MOST_BATCHES), one);
     }
 
     /// In one pass, the second kernel of `sample` would wait for the first once for each set.
     #[test]
     fn kernels_of_several_sets_have_passes_of_their_own() {
-        let names: Vec<String> = passes(layout::MOST_BATCHES + 1, false)
+        let names: Vec<String> = passes(layout::MOST_BATCHES + 1)
             .into_iter()
             .map(|(name, _)| name)
             .collect();

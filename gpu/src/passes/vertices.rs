@@ -53,8 +53,7 @@ pub struct StoredVertices {
 
 impl StoredVertices {
     /// Allocates buffers that the spans of a crowd write to in turn, and a second set of them if the last frame is
-    /// kept. Spans are merged, or they are chunks of families, whose levels share a buffer: all instances may be at the
-    /// level that has the most vertices.
+    /// kept.
     pub fn allocate(
         gpu: &Gpu,
         crowd: &Crowd,
@@ -63,7 +62,6 @@ impl StoredVertices {
         merged: bool,
         form: &BufferForm,
     ) -> Vec<Arc<Self>> {
-        let levels = if merged { 1 } else { crowd.levels() };
         let mut spans = Vec::with_capacity(table.spans.len());
         let mut sizes = Vec::with_capacity(table.spans.len());
         for index in 0..table.spans.len() {
@@ -72,18 +70,10 @@ impl StoredVertices {
             sizes.push(bytes.sum::<u64>());
             spans.push(span);
         }
-        let families = sizes
-            .chunks(levels)
-            .filter_map(|sizes| sizes.iter().copied().max());
-        let sizes = output_sizes(families, keep);
+        let sizes = output_sizes(sizes.into_iter(), keep);
         let mut sets: Vec<Vec<Buffer>> = Vec::with_capacity(keep.frames());
         for _ in 0..keep.frames() {
-            let buffers = gpu.outputs(&sizes).into_iter();
-            sets.push(
-                buffers
-                    .flat_map(|buffer| std::iter::repeat_n(buffer, levels))
-                    .collect(),
-            );
+            sets.push(gpu.outputs(&sizes));
         }
         let mut stored = Vec::with_capacity(sets.len());
         for (index, buffers) in sets.iter().enumerate() {

@@ -7,7 +7,6 @@
 mod changing;
 mod economy;
 mod expressions;
-mod families;
 mod layers;
 mod reach;
 mod schedule;
@@ -17,7 +16,6 @@ mod update_rate;
 
 pub use changing::InstanceLayers;
 pub use expressions::Expression;
-pub use families::MOST_LEVELS;
 pub use layers::{
     Fade, Inertia, Layer, LayerKind, MAX_LAYERS, Playback, REST, UNMASKED, time, time_at,
 };
@@ -61,8 +59,6 @@ pub struct Group {
     pub format: VertexFormat,
     /// Number of the last instances, which keep their pose.
     pub frozen: u32,
-    /// `true` if backends may show baked vertices of these instances, because they are small on the screen.
-    pub baked: bool,
     masks: Vec<f32>,
     /// Found when it is asked for.
     pub(crate) shown: OnceLock<Shown>,
@@ -134,9 +130,6 @@ pub struct Crowd {
     pinned: Lists<TargetWeight>,
     alone: Vec<bool>,
     turnover: Option<Box<Turnover>>,
-    /// Least pixels on the screen of every level but the last; empty if the crowd has no families.
-    #[field = true]
-    level_sizes: Vec<f32>,
 }
 
 /// Poses that several instances of a crowd show.
@@ -220,18 +213,10 @@ impl Crowd {
             instances: first..end,
             format,
             frozen: 0,
-            baked: false,
             masks: masks.concat(),
             shown: OnceLock::new(),
         });
         Ok(())
-    }
-
-    /// Lets backends show baked vertices of the last group.
-    pub fn bake_last_group(&mut self) {
-        if let Some(group) = self.groups.last_mut() {
-            group.baked = true;
-        }
     }
 
     /// Replaces the model of a group by one that differs in its cube alone.

@@ -33,7 +33,7 @@ const MOST_OWN_FRAMES: u32 = 1 << 13;
 /// A backend with its buffers.
 pub(super) struct Contender<'a> {
     pub entry: &'static BackendEntry,
-    /// The crowd that it runs: that of all levels, if it chooses among them.
+    /// The crowd that it runs.
     pub crowd: &'a Crowd,
     pub prepared: Box<dyn Prepared>,
     /// The result so far. Its memory and device work are those of the last measured frame.

@@ -2,7 +2,7 @@
 
 use super::audit::Auditor;
 use super::bench::{Bench, Contender};
-use super::demand::{Demand, crowd_for};
+use super::demand::Demand;
 use super::observer::{Observer, Step};
 use super::options::RunOptions;
 use super::order::{Event, Order, Pace, Window};
@@ -12,8 +12,7 @@ use crate::crowd::Crowd;
 use crate::frame::{BackendError, Clock, Footprint, FrameInput, Memory, Result, Stage, StageTimer};
 use crate::harness::picture::{Sight, depth_difference, is_empty};
 use crate::harness::{
-    Coverage, DeviceSide, Limits, OpenDevice, Parity, SAMPLED, Tolerance, gameplay, opened_device,
-    parity,
+    Coverage, DeviceSide, Limits, OpenDevice, Parity, Tolerance, gameplay, opened_device, parity,
 };
 use crate::reference::{Blending, shown};
 use crate::registry::BackendEntry;
@@ -198,7 +197,7 @@ impl<'a> Contest<'a> {
 
     /// Allocates a backend's buffers.
     fn contender(&self, entry: &'static BackendEntry) -> Result<Contender<'a>> {
-        let crowd = crowd_for(self.scene, entry)?;
+        let crowd = &self.scene.crowd;
         let prepared = entry
             .create(self.context)?
             .prepare(crowd, &self.demand.job)?;
@@ -230,7 +229,7 @@ impl<'a> Contest<'a> {
         if let Some(reason) = unpresentable.filter(|_| self.depth == Depth::Measured) {
             return Err(BackendError::Unavailable(reason.into()));
         }
-        let coverage = self.coverage(contender, &*bench.device)?;
+        let coverage = self.coverage(&*bench.device)?;
         let tolerance = self.tolerance(contender.crowd);
         let parity = parity::verify(
             &mut *contender.prepared,
@@ -263,33 +262,17 @@ impl<'a> Contest<'a> {
     }
 
     /// Ticks and instances on which a backend is verified.
-    fn coverage(&self, contender: &Contender, device: &dyn DeviceSide) -> Result<Coverage> {
+    fn coverage(&self, device: &dyn DeviceSide) -> Result<Coverage> {
+        let crowd = &self.scene.crowd;
         let coverage = match self.depth {
-            Depth::Verified => Coverage::all(contender.crowd, &VERIFIED_TICKS),
+            Depth::Verified => Coverage::all(crowd, &VERIFIED_TICKS),
             Depth::Measured => {
-                let mut also = device.chunk_ends(contender.crowd)?;
-                // Of each model and level that the scene shows.
-                if let Some(levels) = self
-                    .scene
-                    .levels
-                    .as_ref()
-                    .filter(|_| contender.entry.chooses_levels())
-                {
-                    let chosen: Vec<u32> = levels.chosen().collect();
-                    let shown = self
-                        .scene
-                        .crowd
-                        .groups()
-                        .iter()
-                        .flat_map(|group| parity::spread(group, SAMPLED));
-                    also.extend(shown.map(|instance| chosen[instance as usize]));
-                }
-                Coverage::sampled(contender.crowd, &VERIFIED_TICKS, &also)
+                let also = device.chunk_ends(crowd)?;
+                Coverage::sampled(crowd, &VERIFIED_TICKS, &also)
             }
         };
         Ok(Coverage {
             frustum: self.demand.job.frustum,
-            eye: self.demand.job.eye,
             ..coverage
         })
     }
@@ -358,7 +341,11 @@ impl<'a> Contest<'a> {
         Sight {
             width: self.scene.resolution[0] as usize,
             range: self.scene.depth_range().map(f64::from),
-            pixels: self.scene.eye().scale.into(),
+            pixels: self
+                .scene
+                .camera
+                .pixels_of_metre(self.scene.resolution)
+                .into(),
             apart: 2.0 * off,
         }
     }
@@ -521,7 +508,6 @@ impl<'a> Contest<'a> {
                 .map(|instance| instance..instance + 1)
                 .collect(),
             frustum: self.demand.job.frustum,
-            eye: self.demand.job.eye,
         };
         let before = (1..=RECOGNISED).filter_map(|back| tick.checked_sub(back));
         let earlier: Vec<u32> = before

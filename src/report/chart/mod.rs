@@ -3,7 +3,6 @@
 mod bars;
 mod curves;
 pub mod drawing;
-mod levels;
 mod memory;
 pub mod plot;
 
@@ -23,7 +22,6 @@ pub fn charts(study: &Study) -> Vec<Chart> {
         charts.extend(memory::memory(study, point));
     }
     charts.extend(curves::curves(study));
-    charts.extend(levels::levels(study));
     charts.extend(bars::limits(study));
     for point in &headlines {
         charts.extend(bars::distribution(study, point));

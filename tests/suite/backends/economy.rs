@@ -39,7 +39,6 @@ fn assert_parity(context: &Context, crowd: &Crowd, ticks: &[u32]) {
         "does not support uneven scale",
         "without update rates",
         "blends whole palettes",
-        "chooses levels of detail",
     ];
     let agreed = common::assert_parity(context, crowd, ticks, |entry, backend| {
         refuses_for(&reasons, entry, backend, crowd)

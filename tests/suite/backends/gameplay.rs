@@ -60,7 +60,6 @@ fn bounds_and_sockets_of_every_backend_agree_with_the_reference() {
                 "instances in view",
                 "uneven scale",
                 "blends whole",
-                "chooses levels of detail",
             ];
             let adapter = ["no adapter", "the adapter"]
                 .iter()

@@ -208,20 +208,6 @@ fn bounds_and_sockets_are_counted() {
     assert!(assert_kept(&context, "gameplay", &crowd, &job) >= 5);
 }
 
-#[cfg(all(feature = "gpu", feature = "resample"))]
-#[test]
-fn levels_to_choose_from_are_counted() {
-    let scene = crate::backends::choosing::street("mesh,joints");
-    let crowd = scene.choices().unwrap();
-    assert_kept(&context(), "levels", crowd, &Job::default());
-    // Some ten people in a chunk.
-    if let Some(context) = context_with(|gpu| gpu.adapter.binding_limit = 150 << 10) {
-        let gpu = context.gpu.as_ref().unwrap();
-        assert!(gpu.chunks(crowd).unwrap().len() > crowd.groups().len());
-        assert_kept(&context, "chunks of levels", crowd, &Job::default());
-    }
-}
-
 #[cfg(feature = "gpu")]
 #[test]
 fn chunks_rings_and_kept_frames_are_counted() {

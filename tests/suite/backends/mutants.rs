@@ -875,8 +875,8 @@ mod gpu {
             ("+ plane.w < -sphere.w", "+ plane.w > -sphere.w"),
             ("step <<= 1u", "step <<= 2u"),
             (
-                "groups + instance / WORKGROUP] = sum",
-                "groups + instance / WORKGROUP] = sum + 1u",
+                "totals[instance / WORKGROUP] = sum",
+                "totals[instance / WORKGROUP] = sum + 1u",
             ),
             ("batch.instances = all.x", "batch.instances = all.x - 1u"),
             (

@@ -68,9 +68,9 @@ fn shared() -> Vec<Layout> {
         layout_of!(Now: tick, padding_a, padding_b, padding_c),
         layout_of!(Clip: tracks, timeline, frames, row, numbers, start, interval),
         layout_of!(Track: place, angle, timeline),
-        layout_of!(Camera: planes = planes, eye = eye.place, scale = eye.scale),
+        layout_of!(Camera: planes),
         layout_of!(
-            Cull: sizes, levels, first_instance, instances, groups, dispatches, most, padding_a, padding_b, padding_c
+            Cull: first_instance, instances, groups, dispatches, most, padding_a, padding_b, padding_c
         ),
         layout_of!(Numbers: batch, padding_a, chunk, padding_b),
         layout_of!(Dispatch: slots, at_once, threads, workgroup, x, z),
