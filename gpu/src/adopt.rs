@@ -4,6 +4,7 @@
 //! has in a buffer, or [`AdoptedCrowd`] for a crowd that the device poses, and binds its buffers of vertices. A frame only
 //! records commands. Buffers begin with their data, so no alignment is asked for beyond that of wgpu's buffers.
 
+use crate::crowd::chunk::Sharing;
 use crate::crowd::table::CrowdTable;
 use crate::device::adapter::Adapter;
 use crate::device::command::{Command, Pass as OpenPass, PassEnds, Recorder};
@@ -169,7 +170,8 @@ impl AdoptedMesh {
         let message = "the model has morph targets, whose weights only a crowd has";
         needs(!crowd.has_targets(), message)?;
         let skin = created(gpu, || {
-            let mut table = CrowdTable::new(gpu, &crowd)?;
+            let mut table = CrowdTable::new(gpu, &crowd, &Sharing::Nothing, None)?;
+            table.bind_numbers(gpu, false);
             let most = table
                 .chunks
                 .first()
@@ -179,7 +181,6 @@ impl AdoptedMesh {
             let palettes = Buffer::from(palettes.clone());
             for bindings in &mut table.bindings {
                 bindings.push(("palettes", (&palettes).into()));
-                bindings.push(("shown", (&palettes).into()));
             }
             Skin::new(gpu, &crowd, &mut table, &[kernel], None)
         })?;

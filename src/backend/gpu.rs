@@ -12,7 +12,7 @@ use crate::frustum::Frustum;
 use crate::gameplay::GameplayData;
 use crate::gpu::passes::cull::Cull;
 use crate::gpu::passes::gameplay::Gameplay;
-use crate::gpu::passes::pose::Pose;
+use crate::gpu::passes::pose::PoseBytes;
 use crate::gpu::passes::skin::Skin;
 use crate::gpu::passes::upload::Upload;
 use crate::gpu::passes::{Frame, Plan, plan};
@@ -85,7 +85,7 @@ impl Backend for GpuBackend {
 /// A backend with its passes for a crowd.
 pub(super) struct PreparedGpu {
     pub gpu: Arc<Gpu>,
-    strategy: Strategy,
+    pub strategy: Strategy,
     pub plan: Plan,
     /// Bytes on the device.
     pub memory: Bytes,
@@ -150,7 +150,7 @@ impl Prepared for PreparedGpu {
         if self.strategy.posing == Posing::Visible || crowd.has_frozen() {
             return Vec::new();
         }
-        let poses = self.plan.find::<Pose>().map(Pose::bytes);
+        let poses = PoseBytes::of(&self.plan.table);
         let mut traffic = posed(crowd, self.strategy.skin.palette(), poses);
         if let Some(skin) = self.plan.find::<Skin>() {
             let kernel = skin.kernel();
@@ -215,7 +215,7 @@ impl Prepared for PreparedGpu {
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
-        if self.plan.find::<Pose>().is_some() {
+        if !self.plan.table.poses.is_empty() {
             return self.read_device_poses(crowd, what, instances, out);
         }
         if !self.strategy.poses_on_host() {

@@ -282,9 +282,9 @@ fn uploaded(
         }
     }
     let crowd = &frames.scene.crowd;
-    // Palettes are created, and written at once, chunk by chunk or span by span.
+    // Palettes are created, and written at once, batch by batch.
     let held: Vec<Vec<Chunk>> = match session.prepared.skinned() {
-        Skinned::Device(Drawable::Stored(vertices)) => vertices.spans.clone(),
+        Skinned::Device(Drawable::Stored(vertices)) => vertices.batches.clone(),
         _ => session
             .gpu
             .chunks(crowd)?

@@ -10,7 +10,7 @@ use crate::draw::surfaces::Surfaces;
 use crate::forms::kind::Kind;
 use crate::kernel::{GroupLayout, module, once_per_key, pipeline_layout};
 use crate::passes::vertices::{
-    DrawnSpan, StoredVertices, VertexAccess, VertexSource, draw_root, for_each_binding,
+    DrawnBatch, StoredVertices, VertexAccess, VertexSource, draw_root, for_each_binding,
 };
 use crate::shader::layout;
 use crate::{Chunk, Commands, Gpu};
@@ -141,10 +141,12 @@ pub(crate) struct Scenery {
     /// The view as shaders read it.
     pub view: Buffer,
     pub placements: Buffer,
-    /// The model of each group, and its buffers.
+    /// The model of each group, its kind, of which skinning makes no difference, and its buffers.
     pub models: Vec<Arc<Model>>,
+    pub kinds: Vec<Kind>,
     pub groups: Vec<GroupDraw>,
-    /// The numbers of each chunk of the crowd.
+    /// The chunks of the crowd, and the numbers of each.
+    pub chunks: Vec<Chunk>,
     pub uniforms: Vec<Buffer>,
 }
 
@@ -183,8 +185,8 @@ struct Draw {
 }
 
 impl Draws {
-    /// Prepares the draws of a source; with `merged`, the chunks of a span share buffers.
-    pub fn new(scenery: &Scenery, source: &VertexSource, merged: bool) -> Self {
+    /// Prepares the draws of a source.
+    pub fn new(scenery: &Scenery, source: &VertexSource) -> Self {
         let mut draws = Self {
             list: Vec::new(),
             calls: Vec::new(),
@@ -193,9 +195,9 @@ impl Draws {
             stride: source.stride,
             motion: source.motion && scenery.picture.is_none(),
         };
-        draws.push_all(scenery, source, merged);
+        draws.push_all(scenery, source);
         let gpu = &scenery.gpu;
-        let at_once = scenery.draws_together(merged) && gpu.adapter.multi_draws;
+        let at_once = scenery.draws_together(source.access) && gpu.adapter.multi_draws;
         if source.visible.is_some() || at_once {
             let mut contents = Vec::with_capacity(draws.calls.len() * BYTES as usize);
             for call in &draws.calls {
@@ -213,11 +215,13 @@ impl Draws {
         draws
     }
 
-    /// Adds the draws of all spans.
-    fn push_all(&mut self, scenery: &Scenery, source: &VertexSource, merged: bool) {
+    /// Adds the draws of all batches.
+    fn push_all(&mut self, scenery: &Scenery, source: &VertexSource) {
         let visible = source.visible.as_deref();
-        let own = scenery.own_groups(merged);
-        let groups = own.as_ref().unwrap_or(&scenery.groups);
+        let together = scenery.draws_together(source.access);
+        let shared =
+            together.then(|| GroupDraw::sharing(&scenery.gpu, scenery.mode, &scenery.models, None));
+        let groups = shared.as_ref().unwrap_or(&scenery.groups);
         let placements = visible.map_or(&scenery.placements, |visible| &visible.placements);
         let pipelines = once_per_key(source.kinds.iter().copied(), |&kind| {
             Arc::new(scenery.pipelines(source, kind))
@@ -226,13 +230,10 @@ impl Draws {
             ("view", (&scenery.view).into()),
             ("placements", placements.into()),
         ];
-        let at_once = if scenery.draws_together(merged) {
-            usize::MAX
-        } else {
-            1
-        };
-        for span in &source.spans {
-            for chunks in span.chunks.chunks(at_once) {
+        let at_once = if together { usize::MAX } else { 1 };
+        let merged = source.access.is_merged();
+        for batch in &source.batches {
+            for chunks in batch.chunks.chunks(at_once) {
                 let group = &groups[chunks[0].group];
                 let paint = [&shown[..], &group.paint].concat();
                 let begin = self.calls.len();
@@ -247,7 +248,7 @@ impl Draws {
                 }
                 self.list.push(Draw {
                     pipelines: Arc::clone(&pipelines[chunks[0].group]),
-                    vertices: span.group.clone(),
+                    vertices: batch.group.clone(),
                     paint: scenery.layout.bind(&scenery.gpu, "draw", &paint),
                     indices: group.indices.clone(),
                     triangles: begin..middle,
@@ -358,16 +359,9 @@ fn call(chunk: &Chunk, indices: &Range<u32>, merged: bool) -> DrawIndexedIndirec
 }
 
 impl Scenery {
-    /// Returns whether a draw takes several models, if the chunks of a source are `merged`: a picture binds the surfaces
-    /// of one model at a time.
-    pub fn draws_together(&self, merged: bool) -> bool {
-        merged && self.picture.is_none()
-    }
-
-    /// Groups in buffers that all models share; `None` for the scene's own.
-    fn own_groups(&self, merged: bool) -> Option<Vec<GroupDraw>> {
-        self.draws_together(merged)
-            .then(|| GroupDraw::sharing(&self.gpu, self.mode, &self.models, None))
+    /// Returns whether a draw takes several models: a picture binds the surfaces of one model at a time.
+    fn draws_together(&self, access: VertexAccess) -> bool {
+        access.is_merged() && self.picture.is_none()
     }
 
     /// Stored vertices as a source. A vertex has its index in the model, or, if models are drawn together, among those
@@ -375,28 +369,19 @@ impl Scenery {
     pub fn source(&self, stored: &StoredVertices) -> VertexSource {
         let gpu = &self.gpu;
         let motion = !stored.previous.is_empty();
-        let merged = stored.merged;
         let access = VertexAccess::Reads {
             output: stored.form.output,
-            merged,
+            merged: stored.merged,
         };
-        // The kind of skinning makes no difference to drawing.
-        let kinds: Vec<_> = stored
+        let first = self
             .kinds
-            .iter()
-            .map(|&kind| Kind {
-                influences: 1,
-                ..kind
-            })
-            .collect();
-        let first = kinds
             .first()
             .map(|&kind| access.shader(kind, draw_root(motion, false)))
             .unwrap_or_default();
         let layout = GroupLayout::new(gpu, "vertices", &[&first], 0, wgpu::ShaderStages::VERTEX);
-        let tables = merged.then(|| self.tables(stored));
-        let mut spans = Vec::with_capacity(stored.spans.len());
-        for (index, chunks) in stored.spans.iter().enumerate() {
+        let tables = access.is_merged().then(|| self.tables(stored, access));
+        let mut batches = Vec::with_capacity(stored.batches.len());
+        for (index, chunks) in stored.batches.iter().enumerate() {
             let mut resources: Vec<Named> = match (&tables, &stored.form.visible) {
                 (Some(tables), _) => tables.to_vec(),
                 (None, Some(visible)) => vec![("chunk", visible.chunks[index].chunk())],
@@ -408,7 +393,7 @@ impl Scenery {
             if let Some(buffer) = stored.previous.get(index) {
                 resources.push(("previous", buffer.into()));
             }
-            spans.push(DrawnSpan {
+            batches.push(DrawnBatch {
                 group: layout.bind(gpu, "vertices", &resources),
                 chunks: chunks.clone(),
             });
@@ -416,29 +401,29 @@ impl Scenery {
         let visible = stored.form.visible.clone();
         VertexSource {
             access,
-            kinds,
+            kinds: self.kinds.clone(),
             layout,
-            spans,
+            batches,
             stride: None,
             motion,
             visible,
         }
     }
 
-    /// Tables of the instances of merged spans and of their models' cubes.
-    fn tables(&self, stored: &StoredVertices) -> [Named; 2] {
+    /// Tables of the instances of batches of several models, and of these models' cubes.
+    fn tables(&self, stored: &StoredVertices, access: VertexAccess) -> [Named; 2] {
         let mut firsts = Vec::with_capacity(self.models.len());
         let mut next = 0;
         for model in &self.models {
             firsts.push(next);
-            if self.draws_together(true) {
+            if self.draws_together(access) {
                 next += model.mesh().vertex_count() as u32;
             }
         }
         let mut instances = Vec::new();
-        for span in &stored.spans {
+        for batch in &stored.batches {
             let mut place = 0u32;
-            for chunk in span {
+            for chunk in batch {
                 for _ in chunk.instances.clone() {
                     let model = chunk.group as u32;
                     instances.push(layout::DrawnInstance {

@@ -14,7 +14,7 @@ use crate::kernel::GroupLayout;
 use crate::passes::update::{Record, Update};
 use crate::passes::vertices::{BufferForm, Drawable, StoredVertices, draw_root, preskinned_shader};
 use crate::shader::layout;
-use crate::{Chunk, Commands, Gpu, MeshForm, PaletteForm, Visible, chunk_uniform};
+use crate::{Commands, Gpu, MeshForm, Visible, chunk_uniform};
 use skinbench_frame::{
     BackendError, FrameInput, OutputBuffers, Purpose, Result, Stage, StageTimer, View,
 };
@@ -80,9 +80,6 @@ pub struct Presenter {
     scenery: Scenery,
     view: View,
     passes: u32,
-    /// The chunks of the output buffers, and the kind of each group.
-    chunks: Vec<Chunk>,
-    kinds: Vec<Kind>,
     overlay: OnceCell<OverlayPipelines>,
     color: Texture,
     /// Texture with several samples per pixel, from which `color` is resolved in a picture.
@@ -152,6 +149,10 @@ impl Presenter {
             .iter()
             .map(|group| Arc::clone(&group.model))
             .collect();
+        let kind = |group| Kind {
+            influences: 1,
+            ..Kind::of(group, MeshForm::Nothing)
+        };
         let (surfaces, picture) = picture.unzip();
         let largest = gpu.adapter.limits.max_texture_dimension_2d;
         if view.width > largest || view.height > largest {
@@ -184,10 +185,12 @@ impl Presenter {
             placements: gpu.storage(Purpose::Targets, "placements", crowd.placements()),
             groups: GroupDraw::all(&gpu, view.mode, &models, surfaces),
             models,
+            kinds: crowd.groups().iter().map(kind).collect(),
             uniforms: chunks
                 .iter()
                 .map(|chunk| chunk_uniform(&gpu, Purpose::Targets, crowd, chunk))
                 .collect(),
+            chunks,
             gpu,
         };
         let gpu = &scenery.gpu;
@@ -205,8 +208,6 @@ impl Presenter {
             scenery,
             view,
             passes,
-            chunks,
-            kinds: Kind::all(crowd, MeshForm::Plain, PaletteForm::Rows, None),
             overlay: OnceCell::new(),
             color,
             multisampled,
@@ -308,22 +309,17 @@ impl Presenter {
     /// Prepares the draws of vertices.
     fn draws_of(&self, vertices: &Drawable, output: &OutputBuffers) -> Draws {
         let stored = match vertices {
-            Drawable::Shader(source) => return Draws::new(&self.scenery, source, false),
+            Drawable::Shader(source) => return Draws::new(&self.scenery, source),
             Drawable::Stored(stored) => Arc::clone(stored),
             Drawable::Output(form) => Arc::new(StoredVertices {
-                spans: self
-                    .chunks
-                    .iter()
-                    .map(|chunk| vec![chunk.clone()])
-                    .collect(),
+                batches: self.scenery.chunks.chunks(1).map(<[_]>::to_vec).collect(),
                 buffers: output.device.clone(),
                 previous: output.previous.clone(),
-                kinds: self.kinds.clone(),
                 merged: false,
                 form: form.clone(),
             }),
         };
-        Draws::new(&self.scenery, &self.scenery.source(&stored), stored.merged)
+        Draws::new(&self.scenery, &self.scenery.source(&stored))
     }
 
     /// Draws lines and triangles into the picture and waits: for pictures, not for timing.
@@ -462,7 +458,7 @@ impl Presenter {
     fn upload(&self, commands: &mut Commands, FrameInput { crowd, output, .. }: &FrameInput) {
         commands.run(Command::Stage(Stage::Upload.name()));
         let mut bytes: &[u8] = bytemuck::cast_slice(&output.host[..]);
-        for (chunk, buffer) in self.chunks.iter().zip(&output.device) {
+        for (chunk, buffer) in self.scenery.chunks.iter().zip(&output.device) {
             let (vertices, rest) = bytes.split_at(chunk.output_bytes(crowd) as usize);
             commands.upload(buffer, vertices);
             bytes = rest;

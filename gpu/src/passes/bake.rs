@@ -3,7 +3,6 @@
 
 use crate::crowd::table::CrowdTable;
 use crate::forms::baked::{BakedGroups, width};
-use crate::forms::palettes::Palettes;
 use crate::kernel::{Constants, Kernel};
 use crate::passes::pose_kernels::ONE_BATCH;
 use crate::passes::{Call, Frame, Interface, Pass};
@@ -47,11 +46,13 @@ impl Bake {
             let bytes = instances.len() as u64 * u64::from(width) * layout::SHOWN_BYTES;
             let usage = wgpu::BufferUsages::STORAGE;
             let shown = gpu.buffer(Purpose::Scratch, "shown frames", bytes, usage);
-            let palettes = Palettes::baked(&frames.frames, &shown).inputs();
             let rule = layout::Dispatch::by_instance(WORKGROUP);
             let dispatch = table.dispatch(gpu, index, &rule);
             let bindings = &mut table.bindings[index];
-            bindings.extend(palettes);
+            bindings.extend([
+                ("palettes", (&frames.frames).into()),
+                ("shown", shown.into()),
+            ]);
             let resources = [&bindings[..], std::slice::from_ref(&frames.clips)].concat();
             calls.push(Call::new(gpu, &kernel, &resources, dispatch));
         }

@@ -7,7 +7,7 @@ use crate::forms::mesh::{MeshForm, upload_meshes};
 use crate::forms::morph::MorphForm;
 use crate::forms::palettes::PaletteForm;
 use crate::kernel::GroupLayout;
-use crate::passes::vertices::{DrawnSpan, VertexAccess, VertexSource, draw_root};
+use crate::passes::vertices::{DrawnBatch, VertexAccess, VertexSource, draw_root};
 use skinbench_frame::Result;
 use skinbench_kernels::crowd::Crowd;
 
@@ -55,10 +55,10 @@ pub fn skinned_while_drawn(
     for (group, kind) in crowd.groups().iter().zip(&kinds) {
         meshes.push(upload_meshes(gpu, &[group], kind.mesh));
     }
-    let mut spans = Vec::with_capacity(table.chunks.len());
+    let mut batches = Vec::with_capacity(table.chunks.len());
     for (chunk, inputs) in table.chunks.iter().zip(&table.bindings) {
         let resources = [&meshes[chunk.group][..], inputs].concat();
-        spans.push(DrawnSpan {
+        batches.push(DrawnBatch {
             group: layout.bind(gpu, "skinning", &resources),
             chunks: vec![chunk.clone()],
         });
@@ -66,7 +66,7 @@ pub fn skinned_while_drawn(
     Ok(VertexSource {
         access,
         kinds,
-        spans,
+        batches,
         layout,
         stride: palette.stride(),
         motion: false,

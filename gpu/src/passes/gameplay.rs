@@ -165,7 +165,7 @@ impl Pass for Gameplay {
     fn interface(&self) -> Interface {
         Interface {
             stages: &STAGES,
-            inputs: &["chunk", "palettes", "shown"],
+            inputs: &["chunk", "palettes"],
             outputs: &[],
         }
     }

@@ -1,6 +1,7 @@
 //! The list of a frame's passes.
 
 use crate::Gpu;
+use crate::crowd::chunk::Sharing;
 use crate::crowd::table::CrowdTable;
 use crate::device::needs;
 use crate::forms::baked::BakedGroups;
@@ -8,7 +9,7 @@ use crate::forms::clips::ClipStore;
 use crate::forms::half_palette;
 use crate::forms::palettes::PaletteForm;
 use crate::passes::bake::Bake;
-use crate::passes::cull::{self, Cull};
+use crate::passes::cull::Cull;
 use crate::passes::draw::skinned_while_drawn;
 use crate::passes::gameplay::Gameplay;
 use crate::passes::morph::Morph;
@@ -58,10 +59,13 @@ pub fn plan(gpu: &Arc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Res
     }
     let mut plan = Plan::new(gpu, crowd, strategy, baked.as_ref(), &clips)?;
     if strategy.poses_on_host() {
+        plan.table.bind_numbers(gpu, false);
         let upload = Upload::new(gpu, crowd, &mut plan.table, palette, job)?;
         plan.push(upload);
     } else {
-        plan.pose_on_device(gpu, crowd, job, palette, baked.as_ref(), &clips)?;
+        check_device(gpu, strategy)?;
+        let culled = strategy.posing == Posing::Visible;
+        plan.pose_on_device(gpu, crowd, job, palette, culled, baked.as_ref(), &clips)?;
     }
     plan.approximation = match &baked {
         Some(baked) => Some(baked.approximation),
@@ -108,15 +112,14 @@ impl Plan {
         baked: Option<&BakedGroups>,
         clips: &[ClipStore],
     ) -> Result<Self> {
-        let table = if strategy.skin.is_merged() {
-            CrowdTable::merged(gpu, crowd)?
-        } else if strategy.poses_on_host() {
-            CrowdTable::new(gpu, crowd)?
+        let sharing = if strategy.skin.is_merged() {
+            Sharing::Vertices
+        } else if strategy.posing == Posing::Device {
+            Sharing::Poses(clips)
         } else {
-            check_device(gpu, strategy)?;
-            let culled = strategy.posing == Posing::Visible;
-            CrowdTable::posed_on_device(gpu, crowd, baked, clips, culled)?
+            Sharing::Nothing
         };
+        let table = CrowdTable::new(gpu, crowd, &sharing, baked)?;
         Ok(Self {
             table,
             passes: Vec::new(),
@@ -163,23 +166,25 @@ impl Plan {
         crowd: &Crowd,
         job: &Job,
         palette: PaletteForm,
+        culled: bool,
         baked: Option<&BakedGroups>,
         clips: &[ClipStore],
     ) -> Result<()> {
+        let players = if culled { "everyone" } else { "players" };
+        let tick = Tick::new(gpu, crowd, &mut self.table, players);
         if crowd.turnover().is_some() {
             let mut update = Update::new(gpu, Record::Layer)?;
-            for family in &self.table.families {
-                update.push(gpu, family.instances.clone(), &family.layers);
+            for (batch, layers) in self.table.batches.iter().zip(&tick.layers) {
+                update.push(gpu, self.table.instances(batch), layers);
             }
             self.push(update);
         }
-        if let Some(now) = self.table.now.clone() {
-            self.push(Tick { now });
-        }
-        if let Some(visible) = self.table.visible.clone() {
-            let camera = cull::camera(&job.frustum);
-            let cull = Cull::new(gpu, crowd, &self.table, &visible, camera)?;
+        self.push(tick);
+        if culled {
+            let cull = Cull::new(gpu, crowd, &mut self.table, &job.frustum)?;
             self.push(cull);
+        } else {
+            self.table.bind_numbers(gpu, true);
         }
         if let Some(baked) = baked {
             let bake = Bake::new(gpu, crowd, &mut self.table, baked)?;

@@ -4,7 +4,6 @@ use crate::crowd::table::{CrowdTable, Visible};
 use crate::device::buffers::output_sizes;
 use crate::device::{BindGroup, Buffer, Command, Commands, Recorder};
 use crate::forms::kind::{Kind, vertex_shader};
-use crate::forms::mesh::MeshForm;
 use crate::forms::output::OutputForm;
 use crate::forms::palettes::PaletteForm;
 use crate::kernel::GroupLayout;
@@ -38,43 +37,36 @@ pub struct BufferForm {
 /// Skinned vertices in buffers.
 pub struct StoredVertices {
     /// Chunks whose vertices are in one buffer, one after the other.
-    pub spans: Vec<Vec<Chunk>>,
-    /// The buffers, to which spans write in turn. A ring has fewer buffers than spans, and is not drawn.
+    pub batches: Vec<Vec<Chunk>>,
+    /// The buffers, to which batches are written in turn. A ring has fewer buffers than batches, and is not drawn.
     pub buffers: Vec<Buffer>,
     /// Buffers of the previous frame, if its vertices are kept.
     pub previous: Vec<Buffer>,
-    /// The kind of each of the crowd's groups.
-    pub kinds: Vec<Kind>,
-    /// `true` if the spans hold chunks of several models, which are drawn together.
+    /// `true` if the batches hold chunks of several models, which are drawn together.
     pub merged: bool,
     /// Form of the vertices.
     pub form: BufferForm,
 }
 
 impl StoredVertices {
-    /// Allocates buffers that the spans of a crowd write to in turn, and a second set of them if the last frame is
+    /// Allocates buffers that batches of any models are written to in turn, and a second set of them if the last frame is
     /// kept.
     pub fn allocate(
         gpu: &Gpu,
         crowd: &Crowd,
         table: &CrowdTable,
         keep: Retention,
-        merged: bool,
-        form: &BufferForm,
     ) -> Vec<Arc<Self>> {
-        let mut spans = Vec::with_capacity(table.spans.len());
-        let mut sizes = Vec::with_capacity(table.spans.len());
-        for index in 0..table.spans.len() {
-            let span = table.span(index).to_vec();
-            let bytes = span.iter().map(|chunk| chunk.output_bytes(crowd));
-            sizes.push(bytes.sum::<u64>());
-            spans.push(span);
+        let batches = table.batches.iter();
+        let batches: Vec<_> = batches.map(|b| table.chunks[b.clone()].to_vec()).collect();
+        let mut sizes = Vec::with_capacity(batches.len());
+        for batch in &batches {
+            let bytes = batch.iter().map(|chunk| chunk.output_bytes(crowd));
+            sizes.push(bytes.sum());
         }
-        let sizes = output_sizes(sizes.into_iter(), keep);
+        let sizes = output_sizes(sizes, keep);
         let mut sets: Vec<Vec<Buffer>> = Vec::with_capacity(keep.frames());
-        for _ in 0..keep.frames() {
-            sets.push(gpu.outputs(&sizes));
-        }
+        sets.resize_with(keep.frames(), || gpu.outputs(&sizes));
         let mut stored = Vec::with_capacity(sets.len());
         for (index, buffers) in sets.iter().enumerate() {
             let previous = if sets.len() > 1 {
@@ -83,12 +75,11 @@ impl StoredVertices {
                 Vec::new()
             };
             stored.push(Arc::new(Self {
-                spans: spans.clone(),
+                batches: batches.clone(),
                 buffers: buffers.clone(),
                 previous,
-                kinds: Kind::all(crowd, MeshForm::Plain, PaletteForm::Rows, None),
-                merged,
-                form: form.clone(),
+                merged: true,
+                form: BufferForm::default(),
             }));
         }
         stored
@@ -110,6 +101,11 @@ pub enum VertexAccess {
 }
 
 impl VertexAccess {
+    /// Returns whether the vertices of several models share a buffer.
+    pub fn is_merged(self) -> bool {
+        matches!(self, Self::Reads { merged: true, .. })
+    }
+
     /// The complete shader that draws groups of a kind, from its root file in shaders/.
     pub fn shader(self, kind: Kind, root: &str) -> String {
         match self {
@@ -131,8 +127,8 @@ pub struct VertexSource {
     pub kinds: Vec<Kind>,
     /// Layout of group 0.
     pub layout: GroupLayout,
-    /// One item per span.
-    pub spans: Vec<DrawnSpan>,
+    /// The batches as they are drawn.
+    pub batches: Vec<DrawnBatch>,
     /// Bytes from one instance's palette to the next, if each instance is bound and drawn separately.
     pub stride: Option<u32>,
     /// `true` if it defines `previous_position`, from which motion vectors are drawn.
@@ -141,11 +137,11 @@ pub struct VertexSource {
     pub visible: Option<Arc<Visible>>,
 }
 
-/// A span as it is drawn.
-pub struct DrawnSpan {
+/// Chunks that are drawn with one set of bindings.
+pub struct DrawnBatch {
     /// Group 0.
     pub group: BindGroup,
-    /// The chunks that are drawn with it: a single one unless the source is merged.
+    /// The chunks: a single one unless vertices of several models share a buffer.
     pub chunks: Vec<Chunk>,
 }
 
