@@ -5,7 +5,7 @@ use crate::crowd::table::CrowdTable;
 use crate::forms::baked::{BakedGroups, width};
 use crate::kernel::{Constants, Kernel};
 use crate::passes::pose_kernels::ONE_BATCH;
-use crate::passes::{Call, Frame, Interface, Pass};
+use crate::passes::{Call, Frame, Pass};
 use crate::shader::{WORKGROUP, layout, wgsl};
 use crate::{Chunk, Gpu};
 use skinbench_frame::{Purpose, Result, Stage};
@@ -61,14 +61,6 @@ impl Bake {
 }
 
 impl Pass for Bake {
-    fn interface(&self) -> Interface {
-        Interface {
-            stages: &[Stage::Sample],
-            inputs: &["batch", "layers", "now", "players"],
-            outputs: &["palettes", "shown"],
-        }
-    }
-
     fn record(&mut self, frame: &mut Frame) {
         frame.compute(Stage::Sample, &self.calls);
     }

@@ -4,7 +4,7 @@
 use crate::crowd::table::{CrowdTable, Dispatch, MOST_RULES, Visible, VisibleChunk};
 use crate::device::{Buffer, Command, Recorder, Resource};
 use crate::kernel::Kernel;
-use crate::passes::{Call, Frame, Interface, Pass};
+use crate::passes::{Call, Frame, Pass};
 use crate::shader::{WORKGROUP, layout, wgsl};
 use crate::{Chunk, Gpu};
 use bytemuck::Zeroable;
@@ -121,14 +121,6 @@ impl Cull {
 }
 
 impl Pass for Cull {
-    fn interface(&self) -> Interface {
-        Interface {
-            stages: &[Stage::Cull],
-            inputs: &["everyone"],
-            outputs: &["players", "batch", "chunk"],
-        }
-    }
-
     fn record(&mut self, frame: &mut Frame) {
         let view = bytemuck::bytes_of(&self.view);
         frame.commands.upload(&self.camera, view);

@@ -39,6 +39,16 @@ pub struct Plan {
     pub labels: Vec<String>,
 }
 
+/// What palettes are made from.
+enum Poses {
+    /// Clips on the host.
+    Host,
+    /// Baked frames.
+    Baked(BakedGroups),
+    /// Clips on the device, those of each group.
+    Device(Vec<ClipStore>),
+}
+
 /// Lists the passes of a strategy for a crowd, and allocates everything that they need.
 ///
 /// # Errors
@@ -46,34 +56,28 @@ pub struct Plan {
 /// [`BackendError::TooLarge`](skinbench_frame::BackendError::TooLarge) if the crowd exceeds one of its limits.
 pub fn plan(gpu: &Arc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Result<Plan> {
     let palette = strategy.skin.palette();
-    let baked = match palette {
-        PaletteForm::Baked(format) => Some(BakedGroups::new(gpu, crowd, format)?),
-        _ => None,
-    };
-    let mut clips = Vec::new();
-    if baked.is_none() && !strategy.poses_on_host() {
-        let plain = !blends(crowd);
-        for group in crowd.groups() {
-            clips.push(ClipStore::new(&group.model, plain));
+    let poses = Poses::new(gpu, crowd, strategy)?;
+    let mut plan = Plan::new(gpu, crowd, strategy, &poses)?;
+    match &poses {
+        Poses::Host => {
+            plan.table.bind_numbers(gpu, false);
+            let upload = Upload::new(gpu, crowd, &mut plan.table, palette, job)?;
+            plan.push(upload);
+        }
+        Poses::Baked(baked) => {
+            plan.play(gpu, crowd, strategy, job)?;
+            let bake = Bake::new(gpu, crowd, &mut plan.table, baked)?;
+            plan.push(bake);
+        }
+        Poses::Device(clips) => {
+            plan.play(gpu, crowd, strategy, job)?;
+            let mut pose = Pose::new(gpu, crowd, &mut plan.table, clips)?;
+            plan.choose_walk(gpu, &mut pose)?;
+            plan.push(pose);
         }
     }
-    let mut plan = Plan::new(gpu, crowd, strategy, baked.as_ref(), &clips)?;
-    if strategy.poses_on_host() {
-        plan.table.bind_numbers(gpu, false);
-        let upload = Upload::new(gpu, crowd, &mut plan.table, palette, job)?;
-        plan.push(upload);
-    } else {
-        check_device(gpu, strategy)?;
-        let culled = strategy.posing == Posing::Visible;
-        plan.pose_on_device(gpu, crowd, job, palette, culled, baked.as_ref(), &clips)?;
-    }
-    plan.approximation = match &baked {
-        Some(baked) => Some(baked.approximation),
-        None if palette == PaletteForm::Half => Some(half_palette::approximation(crowd)),
-        None => None,
-    };
-    plan.describe(baked.as_ref());
-    if let Some(reads) = job.gameplay.as_ref().filter(|_| !strategy.poses_on_host()) {
+    plan.approximate(crowd, palette, &poses);
+    if let (Some(reads), Poses::Baked(_) | Poses::Device(_)) = (&job.gameplay, &poses) {
         let error = plan.approximation.map_or(0.0, |stated| stated.position);
         let gameplay = Gameplay::new(gpu, crowd, &plan.table, palette, reads, error)?;
         plan.push(gameplay);
@@ -88,13 +92,9 @@ pub fn plan(gpu: &Arc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Res
             plan.source = Some(Arc::new(source));
         }
         Skinning::Compute(kernels) => {
-            let tried = if job.first_kernel {
-                &kernels[..1]
-            } else {
-                kernels
-            };
+            let tried = if job.first_kernel { 1 } else { kernels.len() };
             let keep = strategy.keeps_vertices().then_some(job.keep);
-            let skin = Skin::new(gpu, crowd, &mut plan.table, tried, keep)?;
+            let skin = Skin::new(gpu, crowd, &mut plan.table, &kernels[..tried], keep)?;
             plan.labels.extend(skin.label());
             plan.push(skin);
         }
@@ -103,25 +103,45 @@ pub fn plan(gpu: &Arc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Res
     Ok(plan)
 }
 
+impl Poses {
+    fn new(gpu: &Gpu, crowd: &Crowd, strategy: Strategy) -> Result<Self> {
+        let palette = strategy.skin.palette();
+        if strategy.posing == Posing::Visible {
+            // Old GL drivers and Apple's first GPUs lack it.
+            let indirect = wgpu::DownlevelFlags::INDIRECT_EXECUTION;
+            let message = "the device has no indirect dispatches and draws";
+            needs(gpu.adapter.downlevel.contains(indirect), message)?;
+        }
+        if let PaletteForm::Baked(format) = palette {
+            return BakedGroups::new(gpu, crowd, format).map(Self::Baked);
+        }
+        if strategy.posing == Posing::Host {
+            return Ok(Self::Host);
+        }
+        let message = "poses on the device are rows of 3x4 matrices";
+        needs(palette.is_rows(), message)?;
+        let plain = !blends(crowd);
+        let groups = crowd.groups().iter();
+        let clips = groups.map(|group| ClipStore::new(&group.model, plain));
+        Ok(Self::Device(clips.collect()))
+    }
+}
+
 impl Plan {
     /// A plan without passes.
-    fn new(
-        gpu: &Gpu,
-        crowd: &Crowd,
-        strategy: Strategy,
-        baked: Option<&BakedGroups>,
-        clips: &[ClipStore],
-    ) -> Result<Self> {
-        let sharing = if strategy.skin.is_merged() {
-            Sharing::Vertices
-        } else if strategy.posing == Posing::Device {
-            Sharing::Poses(clips)
-        } else {
-            Sharing::Nothing
+    fn new(gpu: &Gpu, crowd: &Crowd, strategy: Strategy, poses: &Poses) -> Result<Self> {
+        let sharing = match poses {
+            Poses::Host if strategy.skin.is_merged() => Sharing::Vertices,
+            Poses::Baked(_) if strategy.posing == Posing::Device => Sharing::Poses(&[]),
+            Poses::Device(clips) if strategy.posing == Posing::Device => Sharing::Poses(clips),
+            _ => Sharing::Nothing,
         };
-        let table = CrowdTable::new(gpu, crowd, &sharing, baked)?;
+        let baked = match poses {
+            Poses::Baked(baked) => Some(baked),
+            _ => None,
+        };
         Ok(Self {
-            table,
+            table: CrowdTable::new(gpu, crowd, &sharing, baked)?,
             passes: Vec::new(),
             source: None,
             approximation: None,
@@ -129,15 +149,8 @@ impl Plan {
         })
     }
 
-    /// Adds a pass to the list. The table has what it reads.
+    /// Adds a pass to the list.
     pub fn push(&mut self, pass: impl Pass) {
-        for input in pass.interface().inputs {
-            let mut bindings = self.table.bindings.iter();
-            debug_assert!(
-                bindings.all(|named| named.iter().any(|bound| bound.0 == *input)),
-                "{input}"
-            );
-        }
         self.passes.push(Box::new(pass));
     }
 
@@ -160,17 +173,10 @@ impl Plan {
         }
     }
 
-    fn pose_on_device(
-        &mut self,
-        gpu: &Arc<Gpu>,
-        crowd: &Crowd,
-        job: &Job,
-        palette: PaletteForm,
-        culled: bool,
-        baked: Option<&BakedGroups>,
-        clips: &[ClipStore],
-    ) -> Result<()> {
-        let players = if culled { "everyone" } else { "players" };
+    /// Lists the passes that bring the device to a tick: what instances play, and which of them are in view.
+    fn play(&mut self, gpu: &Gpu, crowd: &Crowd, strategy: Strategy, job: &Job) -> Result<()> {
+        let culls = strategy.posing == Posing::Visible;
+        let players = if culls { "everyone" } else { "players" };
         let tick = Tick::new(gpu, crowd, &mut self.table, players);
         if crowd.turnover().is_some() {
             let mut update = Update::new(gpu, Record::Layer)?;
@@ -180,22 +186,17 @@ impl Plan {
             self.push(update);
         }
         self.push(tick);
-        if culled {
+        if culls {
             let cull = Cull::new(gpu, crowd, &mut self.table, &job.frustum)?;
             self.push(cull);
         } else {
             self.table.bind_numbers(gpu, true);
         }
-        if let Some(baked) = baked {
-            let bake = Bake::new(gpu, crowd, &mut self.table, baked)?;
-            self.push(bake);
-            return Ok(());
-        }
-        for chunk in &self.table.chunks {
-            let group = &crowd.groups()[chunk.group];
-            palette.check(gpu, group, chunk.instances.len())?;
-        }
-        let mut pose = Pose::new(gpu, crowd, &mut self.table, clips)?;
+        Ok(())
+    }
+
+    /// Finds the fastest kernel from local to model poses.
+    fn choose_walk(&mut self, gpu: &Arc<Gpu>, pose: &mut Pose) -> Result<()> {
         if let Some(cull) = self.find::<Cull>() {
             // Counts the instances in view once, so that the kernels have work.
             let mut commands = gpu.commands("cull");
@@ -204,32 +205,21 @@ impl Plan {
         }
         pose.choose_walk(gpu)?;
         self.labels.push(pose.label());
-        self.push(pose);
         Ok(())
     }
 
-    /// Describes how palettes are made.
-    fn describe(&mut self, baked: Option<&BakedGroups>) {
-        match (baked, self.approximation) {
-            (Some(baked), _) => self.labels.push(baked.label.clone()),
-            (None, Some(stated)) => self.labels.push(format!(
+    /// States the error of palettes.
+    fn approximate(&mut self, crowd: &Crowd, palette: PaletteForm, poses: &Poses) {
+        if let Poses::Baked(baked) = poses {
+            self.approximation = Some(baked.approximation);
+            self.labels.push(baked.label.clone());
+        } else if palette == PaletteForm::Half {
+            let stated = half_palette::approximation(crowd);
+            self.approximation = Some(stated);
+            self.labels.push(format!(
                 "vertices off by at most {:.1e} of the size",
                 stated.position
-            )),
-            (None, None) => {}
+            ));
         }
     }
-}
-
-/// Checks that an adapter can pose by a strategy.
-fn check_device(gpu: &Gpu, strategy: Strategy) -> Result<()> {
-    let palette = strategy.skin.palette();
-    let is_written = palette.is_rows() || matches!(palette, PaletteForm::Baked(_));
-    needs(is_written, "poses on the device are rows of 3x4 matrices")?;
-    // Old GL drivers and Apple's first GPUs lack it.
-    let indirect = wgpu::DownlevelFlags::INDIRECT_EXECUTION;
-    needs(
-        strategy.posing != Posing::Visible || gpu.adapter.downlevel.contains(indirect),
-        "the device has no indirect dispatches and draws",
-    )
 }

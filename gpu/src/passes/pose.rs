@@ -9,7 +9,7 @@ use crate::forms::posed_models::PosedModels;
 use crate::kernel::{Kernel, once_per_key};
 use crate::passes::pose_kernels::{KERNELS, ONE_BATCH, PoseKernel, SEVERAL_BATCHES};
 use crate::passes::trial::fastest;
-use crate::passes::{Call, Frame, Interface, Pass};
+use crate::passes::{Call, Frame, Pass};
 use crate::shader::{Role, layout};
 use crate::{Chunk, Gpu};
 use bytemuck::Zeroable;
@@ -226,19 +226,6 @@ fn batch_role(chunks: usize) -> Role {
 }
 
 impl Pass for Pose {
-    fn interface(&self) -> Interface {
-        Interface {
-            stages: &[
-                Stage::Sample,
-                Stage::Blend,
-                Stage::LocalToModel,
-                Stage::Palette,
-            ],
-            inputs: &["batch", "layers", "now", "players"],
-            outputs: &["palettes"],
-        }
-    }
-
     fn record(&mut self, frame: &mut Frame) {
         let all = !std::mem::replace(&mut self.posed, true);
         let blend: &[PoseKernel] = if self.blends {

@@ -12,7 +12,7 @@ use crate::kernel::{Constants, Kernel, once_per_key};
 use crate::passes::merged;
 use crate::passes::trial::fastest;
 use crate::passes::vertices::{BufferForm, Drawable, StoredVertices};
-use crate::passes::{Frame, Interface, Pass};
+use crate::passes::{Frame, Pass};
 use crate::shader::{WORKGROUP, layout, wgsl};
 use crate::{Chunk, Gpu};
 use skinbench_frame::{BackendError, Lack, Purpose, Result, Retention, Stage};
@@ -272,14 +272,6 @@ impl Skin {
 }
 
 impl Pass for Skin {
-    fn interface(&self) -> Interface {
-        Interface {
-            stages: &[Stage::Skin],
-            inputs: &["chunk", "palettes"],
-            outputs: &["output"],
-        }
-    }
-
     fn record(&mut self, frame: &mut Frame) {
         self.stored.reverse();
         let buffers = match self.stored.first() {

@@ -4,10 +4,10 @@ use crate::Gpu;
 use crate::crowd::chunk::slots;
 use crate::crowd::table::CrowdTable;
 use crate::device::{Buffer, Resource};
-use crate::passes::{Frame, Interface, Pass};
+use crate::passes::{Frame, Pass};
 use crate::shader::layout::{self, NONE};
 use bytemuck::Zeroable;
-use skinbench_frame::{Purpose, Stage};
+use skinbench_frame::Purpose;
 use skinbench_kernels::crowd::{Crowd, Fade, UpdateRate};
 use std::ops::Range;
 
@@ -46,15 +46,6 @@ impl Tick {
 }
 
 impl Pass for Tick {
-    fn interface(&self) -> Interface {
-        const STAGES: &[Stage] = &[];
-        Interface {
-            stages: STAGES,
-            inputs: &[],
-            outputs: &["now", "layers", "players"],
-        }
-    }
-
     fn record(&mut self, frame: &mut Frame) {
         let now = layout::Now {
             tick: frame.tick,

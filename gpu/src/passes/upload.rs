@@ -6,7 +6,7 @@ use crate::crowd::table::CrowdTable;
 use crate::device::{Command, Staging};
 use crate::forms::half_palette;
 use crate::forms::palettes::{PaletteForm, Palettes};
-use crate::passes::{Frame, Interface, Pass};
+use crate::passes::{Frame, Pass};
 use skinbench_frame::{Bytes, HostPoser, Job, PaletteLayout, Purpose, Result, Stage};
 use skinbench_kernels::blocks::Block;
 use skinbench_kernels::crowd::{BLOCK, Crowd};
@@ -217,14 +217,6 @@ impl Upload {
 }
 
 impl Pass for Upload {
-    fn interface(&self) -> Interface {
-        Interface {
-            stages: &[Stage::Upload],
-            inputs: &[],
-            outputs: &["palettes"],
-        }
-    }
-
     fn record(&mut self, frame: &mut Frame) {
         let Some(host) = &mut self.host else {
             return;
