@@ -69,23 +69,22 @@ impl Capture {
                 constants: &constants,
             };
             ["position_and_normal", "tangent"].map(|entry_point| {
-                let fragment = EntryPoint {
-                    entry_point,
-                    ..vertex
-                };
-                gpu.create(&PipelineDescription {
+                gpu.pipeline(&PipelineDescription {
                     label: "capture",
                     layout: &layout,
                     vertex,
                     vertex_buffers: &[],
                     topology: wgpu::PrimitiveTopology::PointList,
-                    depth_stencil: None,
+                    depth_bias: None,
                     samples: 1,
-                    fragment: Some(FragmentDescription::new(
-                        fragment,
-                        &[CAPTURE_FORMAT; 2],
-                        wgpu::ColorWrites::ALL,
-                    )),
+                    fragment: Some(FragmentDescription {
+                        shader: EntryPoint {
+                            entry_point,
+                            ..vertex
+                        },
+                        formats: &[CAPTURE_FORMAT; 2],
+                        write_mask: wgpu::ColorWrites::ALL,
+                    }),
                 })
             })
         });
@@ -228,18 +227,8 @@ impl Capture {
 
 /// A texture that vertices are drawn into.
 fn target(gpu: &Gpu, label: &str, height: u32) -> Texture {
-    let description = TextureDescription {
-        label,
-        size: wgpu::Extent3d {
-            width: WIDTH,
-            height,
-            depth_or_array_layers: 1,
-        },
-        format: CAPTURE_FORMAT,
-        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
-        levels: 1,
-        samples: 1,
-    };
+    let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
+    let description = TextureDescription::new(label, [WIDTH, height], CAPTURE_FORMAT, usage);
     gpu.texture(Purpose::Staging, &description)
 }
 

@@ -2,8 +2,8 @@
 
 use crate::crowd::table::{Visible, VisibleChunk};
 use crate::device::{
-    BindGroup, Buffer, COLOR, Command, DepthDescription, EntryPoint, FragmentDescription, Named,
-    PipelineDescription, Recorder, RenderPipeline,
+    BindGroup, Buffer, COLOR, Command, EntryPoint, FragmentDescription, Named, PipelineDescription,
+    Recorder, RenderPipeline,
 };
 use crate::draw::overlay::unorm8;
 use crate::draw::surfaces::Surfaces;
@@ -466,25 +466,27 @@ impl Scenery {
             entry_point: if motion { "vertex_motion" } else { "vertex" },
             constants: &constants,
         };
-        let shaded = EntryPoint {
-            entry_point: if motion {
-                "fragment_motion"
-            } else {
-                "fragment"
+        let shaded = FragmentDescription {
+            shader: EntryPoint {
+                entry_point: if motion {
+                    "fragment_motion"
+                } else {
+                    "fragment"
+                },
+                ..vertex
             },
-            ..vertex
+            formats: &[COLOR, MOTION][..1 + usize::from(motion)],
+            write_mask: wgpu::ColorWrites::ALL,
         };
-        let formats = &[COLOR, MOTION][..1 + usize::from(motion)];
-        let all = wgpu::ColorWrites::ALL;
         let color = PipelineDescription {
             label: "color",
             layout: &layout,
             vertex,
             vertex_buffers: &[],
             topology: wgpu::PrimitiveTopology::TriangleList,
-            depth_stencil: Some(DepthDescription::biased(0)),
+            depth_bias: Some(0),
             samples: self.samples,
-            fragment: Some(FragmentDescription::new(shaded, formats, all)),
+            fragment: Some(shaded),
         };
         // Depth passes need positions alone.
         let depth_only = PipelineDescription {
@@ -499,37 +501,31 @@ impl Scenery {
         let mut wireframe = None;
         if self.mode != Mode::Skin {
             let both = self.mode == Mode::SkinAndWireframe;
-            let beneath = if both {
-                all
-            } else {
-                wgpu::ColorWrites::empty()
-            };
+            let mut beneath = shaded;
+            let mut edge = shaded;
+            if !both {
+                beneath.write_mask = wgpu::ColorWrites::empty();
+            } else if picture {
+                // Over lit triangles, edges need a colour of their own.
+                edge.shader.entry_point = "fragment_edge";
+            }
             let hidden = PipelineDescription {
                 label: "hidden",
-                depth_stencil: Some(DepthDescription::biased(2)),
-                fragment: Some(FragmentDescription::new(shaded, formats, beneath)),
+                depth_bias: Some(2),
+                fragment: Some(beneath),
                 ..color.clone()
-            };
-            // Over lit triangles, edges need a colour of their own.
-            let edge = EntryPoint {
-                entry_point: if both && picture {
-                    "fragment_edge"
-                } else {
-                    shaded.entry_point
-                },
-                ..vertex
             };
             let edges = PipelineDescription {
                 label: "edges",
                 topology: wgpu::PrimitiveTopology::LineList,
-                fragment: Some(FragmentDescription::new(edge, formats, all)),
+                fragment: Some(edge),
                 ..color.clone()
             };
-            wireframe = Some([gpu.create(&hidden), gpu.create(&edges)]);
+            wireframe = Some([gpu.pipeline(&hidden), gpu.pipeline(&edges)]);
         }
         Pipelines {
-            depth_only: gpu.create(&depth_only),
-            color: gpu.create(&color),
+            depth_only: gpu.pipeline(&depth_only),
+            color: gpu.pipeline(&color),
             wireframe,
         }
     }

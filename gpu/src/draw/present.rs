@@ -42,18 +42,10 @@ fn target(
     } else {
         wgpu::TextureUsages::empty()
     };
-    let size = wgpu::Extent3d {
-        width: view.width,
-        height: view.height,
-        depth_or_array_layers: 1,
-    };
+    let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | copied;
     let description = TextureDescription {
-        label,
-        size,
-        format,
-        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | copied,
-        levels: 1,
         samples,
+        ..TextureDescription::new(label, [view.width, view.height], format, usage)
     };
     gpu.texture(Purpose::Targets, &description)
 }
