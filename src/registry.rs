@@ -16,8 +16,8 @@ use crate::frame::Result;
 use crate::gpu::passes::skin::SkinKernel;
 #[cfg(feature = "gpu")]
 use crate::gpu::passes::skin_kernels::{
-    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, MERGED, MORPH_DENSE, NAIVE,
-    PER_CHARACTER, POSITIONS, SHARED, STAGED,
+    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, MERGED, NAIVE, PER_CHARACTER,
+    POSITIONS, SHARED, STAGED,
 };
 #[cfg(feature = "gpu")]
 use crate::gpu::{MeshForm, PaletteForm, Posing};
@@ -198,8 +198,6 @@ pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
             "as instances, positions apart from normals: depth passes read 12 bytes per vertex instead of 24";
         compute(Posing::Host, &[&MERGED]), "gpu-compute:merged",
             "as instances, all models in one dispatch through a table, drawn by one multi-draw";
-        compute(Posing::Host, &[&MORPH_DENSE]), "gpu-compute:morph-dense",
-            "as instances, a delta for every morph target and vertex; each instance reads those of its active targets";
         compute(Posing::Device, CANDIDATES), "gpu-full",
             "poses on the device too: a frame sends its tick; skins as gpu-compute";
         vertex(Posing::Device, MeshForm::Packed, PaletteForm::Rows), "gpu-full:vertex",
@@ -220,23 +218,10 @@ pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
     rows.into_iter().chain(device_rows).collect()
 });
 
-/// Backends that were in the registry, and the one that took the place of each.
-const REMOVED: [(&str, &str); 4] = [
-    ("gpu-compute:morph-16", "gpu-compute"),
-    ("gpu-compute:subgroup", "gpu-compute:instances"),
-    ("gpu-full:levels", "gpu-full:culled"),
-    ("gpu-full:vertex-levels", "gpu-full:vertex-culled"),
-];
-
-/// One line about a name or pattern that no backend has: what took its place, or the closest name.
+/// One line about a name or pattern that no backend has, with the closest name.
 pub fn unknown(name: &str) -> String {
-    match REMOVED.iter().find(|(removed, _)| *removed == name) {
-        Some((_, instead)) => format!("the backend {name:?} was removed; use {instead:?}"),
-        None => {
-            let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
-            wording::unknown("backend", name, &names)
-        }
-    }
+    let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+    wording::unknown("backend", name, &names)
 }
 
 #[cfg(feature = "gpu")]

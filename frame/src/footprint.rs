@@ -92,14 +92,8 @@ impl std::iter::Sum for Bytes {
 
 impl From<PoseMemory> for Bytes {
     fn from(pose: PoseMemory) -> Self {
-        let PoseMemory {
-            clips,
-            palettes,
-            poses,
-        } = pose;
-        Self::of(Purpose::Clips, clips)
-            + Self::of(Purpose::Palettes, palettes)
-            + Self::of(Purpose::Scratch, poses)
+        let PoseMemory { clips, poses } = pose;
+        Self::of(Purpose::Clips, clips) + Self::of(Purpose::Scratch, poses)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Arguments that several commands share: scenes, backends, the machine.
 
 use super::exit::{Exit, UsageError};
-use super::tell;
+use super::{retired, tell};
 use anyhow::{Context as _, bail};
 use clap::builder::PossibleValue;
 use clap::{Arg, Args};
@@ -37,8 +37,6 @@ pub struct WorkloadArguments {
     /// A model to use in place of those of the scenes, such as Fox.glb in many-foxes
     #[arg(long, value_name = "MODEL", help_heading = "Crowd")]
     pub model: Option<PathBuf>,
-    #[command(flatten)]
-    pub settings: Settings,
     #[command(flatten)]
     pub backends: BackendArguments,
     #[command(flatten)]
@@ -121,9 +119,8 @@ pub fn seconds(text: &str) -> Result<f32, &'static str> {
 }
 
 impl WorkloadArguments {
-    /// Loads the scenes with the requested changes; two models or more are one scene, in the place of the first.
+    /// Loads the scenes; two models or more are one scene, in the place of the first.
     pub fn scenes(&self) -> anyhow::Result<Vec<Scene>> {
-        checked(&self.settings)?;
         let default: [PathBuf; 1] = ["walkers".into()];
         let names = if self.scenes.is_empty() {
             &default[..]
@@ -144,7 +141,7 @@ impl WorkloadArguments {
             if let Some(model) = &self.model {
                 scene = scene.with_model(model).map_err(unknown_name)?;
             }
-            scenes.push(scene.with(self.settings.clone()));
+            scenes.push(scene);
         }
         Ok(scenes)
     }
@@ -186,7 +183,12 @@ impl BackendArguments {
             let entries = REGISTRY.iter().filter(|entry| entry.is_built());
             return Ok(entries.filter(|entry| !entry.name.contains(':')).collect());
         }
-        matching(&self.backends, &REGISTRY[..], |entry| entry.name, unknown)
+        matching(
+            &self.backends,
+            &REGISTRY[..],
+            |entry| entry.name,
+            unknown_backend,
+        )
     }
 }
 
@@ -226,7 +228,12 @@ fn unknown_name(error: SceneError) -> anyhow::Error {
 
 /// The backend of exactly this name.
 pub fn backend(name: &str) -> Result<&'static BackendEntry, UsageError> {
-    find(name).ok_or_else(|| UsageError(unknown(name)))
+    find(name).ok_or_else(|| UsageError(unknown_backend(name)))
+}
+
+/// One line about a name or pattern that no backend has: what took its place, or the closest name.
+pub fn unknown_backend(name: &str) -> String {
+    retired::refusal(name).unwrap_or_else(|| unknown(name))
 }
 
 /// Bytes of main memory that a run may take.
@@ -383,10 +390,9 @@ const ADAPTER_HINT: &str = "a software adapter is in the package mesa-vulkan-dri
     Fedora: dnf install) or vulkan-swrast (Arch: pacman -S)";
 
 /// The session that begins now, for `environment.json`.
-pub fn session(environment: &Environment, context: &Context) -> anyhow::Result<Session> {
-    let program = Program::running(env!("CARGO_PKG_VERSION"), &environment.build)
-        .context("cannot read this binary")?;
-    Ok(Session::begin(program, environment, context.isa))
+pub fn session(environment: &Environment, context: &Context) -> Session {
+    let program = Program::running(env!("CARGO_PKG_VERSION"), &environment.build);
+    Session::begin(program, environment, context.isa)
 }
 
 /// `true` after a signal that ends processes, such as that of Ctrl-C, once [`watch_for_interruption`] was called.

@@ -4,7 +4,7 @@ use super::UsageError;
 use anyhow::Context as _;
 use serde::Serialize;
 use skinbench::report::Screen;
-use skinbench::results::whole;
+use skinbench::results;
 use skinbench::wording::{self, one_line};
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ pub fn write_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> anyhow::Result<()> {
-    whole::write_file(path, write).with_context(|| format!("cannot write {}", path.display()))
+    results::write_file(path, write).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Creates a folder, unless it exists.

@@ -204,7 +204,6 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
             mut arguments,
         } => {
             selection.add_to(&mut arguments.workload)?;
-            arguments.workload.settings.passes = Some(0);
             run::run(&arguments)
         }
     }

@@ -4,7 +4,7 @@ use super::common;
 use anyhow::{Context as _, bail};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
-use skinbench::results::recorded::Recorded;
+use skinbench::results::Recorded;
 use skinbench::wording::one_line;
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};

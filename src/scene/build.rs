@@ -380,7 +380,7 @@ impl Scene {
             .map_err(|error| self.error(None, error))
     }
 
-    /// Poses that instances share or keep, and instances that are replaced.
+    /// Poses that instances keep, or take at some ticks only, and instances that are replaced.
     fn reusing_poses(&self, mut crowd: Crowd) -> Result<Crowd, SceneError> {
         let settings = &self.settings;
         if let Some(share) = settings.frozen
@@ -396,11 +396,6 @@ impl Scene {
             return crowd
                 .with_turnover(share, self.seed)
                 .map_err(|error| self.refused(&["turnover"], None, error));
-        }
-        if let Some(buckets) = settings.phase_buckets {
-            return crowd
-                .with_phase_buckets(buckets)
-                .map_err(|error| self.refused(&["phase_buckets"], None, error));
         }
         let Some([near, far]) = settings.update_rate else {
             return Ok(crowd);

@@ -471,7 +471,6 @@ impl SceneHash {
             bounds: _,
             sockets: _,
             lod,
-            phase_buckets,
             update_rate,
             turnover,
             frozen,
@@ -479,9 +478,6 @@ impl SceneHash {
         } = settings;
         if *lod == Some(Lod::Mesh) {
             self.list(b"mesh");
-        }
-        if let Some(buckets) = phase_buckets {
-            self.number(*buckets);
         }
         if let Some(metres) = update_rate {
             self.reals([metres[0]]);

@@ -153,20 +153,12 @@ fn wrong_scenes_name_the_place_and_what_is_accepted() {
             "test.toml:1:14: invalid length 1",
         ),
         (
-            format!("phase_buckets = 0\n{}", group("")),
-            "test.toml:1:17: phase_buckets = 0; expected 1 to 65536",
-        ),
-        (
             format!("update_rate = [9, 3]\n{}", group("")),
             "test.toml:1:15: update_rate = [9, 3]; expected metres",
         ),
         (
             format!("update_rate = [nan, 3]\n{}", group("")),
             "update_rate = [NaN, 3]; expected metres",
-        ),
-        (
-            format!("phase_buckets = 4\nupdate_rate = [1, 3]\n{}", group("")),
-            "test.toml:2:15: update_rate beside phase_buckets; expected one of them",
         ),
         (
             format!("turnover = 1.5\n{}", group("")),
@@ -277,14 +269,14 @@ fn fewer_instances_than_models_and_groups_are_refused() {
 #[test]
 fn of_settings_that_clash_the_argument_is_blamed() {
     let settings = Settings {
-        phase_buckets: Some(4),
+        update_rate: Some([1.0, 3.0]),
         ..Settings::default()
     };
     let scene = parse("frozen = 0.5\n[[group]]\nmodel = \"walker\"").unwrap();
     let error = scene.with(settings).build(MEMORY).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "--phase-buckets for test: frozen beside phase_buckets; expected one of them"
+        "--update-rate for test: frozen beside update_rate; expected one of them"
     );
 }
 
@@ -605,8 +597,6 @@ fn the_hash_tells_scenes_apart() {
     for (from, to) in [
         ("seed = 3", "seed = 4"),
         ("[64, 64]", "[64, 65]"),
-        ("[64, 64]", "[64, 64]\nphase_buckets = 3"),
-        ("[64, 64]", "[64, 64]\nphase_buckets = 4"),
         ("[64, 64]", "[64, 64]\nupdate_rate = [3, 4]"),
         ("[64, 64]", "[64, 64]\nturnover = 0.1"),
         ("[64, 64]", "[64, 64]\nfrozen = 0.1"),

@@ -138,14 +138,9 @@ pub struct Settings {
         arg(long, value_name = "authored|smooth", hide_possible_values = true)
     )]
     pub interpolation: Option<Interpolation>,
-    /// Share poses: round phases to N values per cycle; instances that play the same clips at the same rounded phase
-    /// show one pose
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
-    pub phase_buckets: Option<u32>,
     /// Pose instances beyond NEAR metres every second frame and beyond FAR metres every fourth, and interpolate in
     /// between
     #[cfg_attr(feature = "cli", arg(long, value_name = "NEAR,FAR", value_parser = distances))]
-    #[cfg_attr(feature = "cli", arg(conflicts_with = "phase_buckets"))]
     pub update_rate: Option<[f64; 2]>,
     /// Share of instances that others replace in every frame, such as 1%
     #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", value_parser = share))]
@@ -192,16 +187,9 @@ impl Settings {
     pub const MOST_PASSES: u32 = 64;
     /// Largest number of models in a group of people.
     pub const MOST_MODELS: u32 = 4_096;
-    /// Largest number of values per cycle that phases are rounded to.
-    pub const MOST_BUCKETS: u32 = 1 << 16;
 
     /// These settings with other choices on top.
     pub fn with(mut self, mut changes: Self) -> Self {
-        // Either takes the place of the other.
-        if changes.phase_buckets.is_some() || changes.update_rate.is_some() {
-            self.phase_buckets = None;
-            self.update_rate = None;
-        }
         let mut sockets = self.sockets.clone();
         for socket in &changes.sockets {
             if !self.sockets.contains(socket) {
@@ -231,8 +219,6 @@ impl Settings {
         check_range("vertices", self.vertices, 1, None)?;
         check_range("influences", self.influences, 1, Some(most_influences))?;
         check_range("models", self.models, 1, Some(Self::MOST_MODELS))?;
-        let buckets = self.phase_buckets;
-        check_range("phase_buckets", buckets, 1, Some(Self::MOST_BUCKETS))?;
         if let Some(distance) = self.distance
             && !wording::is_above_zero(distance)
         {
@@ -244,9 +230,6 @@ impl Settings {
             let expected = "metres, 0 or more, the second no less than the first";
             return refused("update_rate", &[near, far], expected);
         }
-        if self.update_rate.is_some() && self.phase_buckets.is_some() {
-            return clash("update_rate", "phase_buckets", None);
-        }
         for (name, value) in [("turnover", self.turnover), ("frozen", self.frozen)] {
             let Some(value) = value else { continue };
             if !(0.0..=1.0).contains(&value) {
@@ -255,7 +238,6 @@ impl Settings {
             for (other, is_chosen) in [
                 ("lod", self.lod == Some(Lod::Mesh)),
                 ("update_rate", self.update_rate.is_some()),
-                ("phase_buckets", self.phase_buckets.is_some()),
             ] {
                 if value > 0.0 && is_chosen {
                     return clash(name, other, None);

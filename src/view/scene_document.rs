@@ -200,10 +200,6 @@ impl SceneDocument {
             std::path::absolute(&self.file.folder).unwrap_or_else(|_| self.file.folder.clone());
         let mut text = self.text();
         edit(&mut text, |file| {
-            // Either takes the place of the other.
-            if settings.phase_buckets.is_some() || settings.update_rate.is_some() {
-                remove(file, &["phase_buckets", "update_rate"]);
-            }
             // The camera has it.
             remove(file, &["distance"]);
             for (name, chosen) in settings.chosen() {
@@ -519,7 +515,6 @@ mod tests {
             passes: Some(3),
             influences: Some(2),
             interpolation: Some(Interpolation::Smooth),
-            phase_buckets: Some(8),
             sockets: vec!["head".into()],
             ..Settings::default()
         };
@@ -544,10 +539,7 @@ mod tests {
         assert_eq!(saved.crowd.layers().all(), shown.crowd.layers().all());
         assert_eq!(saved.crowd.placements(), shown.crowd.placements());
         assert_eq!(saved.crowd.groups()[0].model.mesh().max_influences(), 2);
-        assert!(
-            text.contains("phase_buckets = 8") && text.contains("interpolation = \"smooth\""),
-            "{text}"
-        );
+        assert!(text.contains("interpolation = \"smooth\""), "{text}");
     }
     #[test]
     fn comments_of_a_scene_file_stay() {

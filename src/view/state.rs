@@ -191,7 +191,6 @@ impl State {
                     instances: None,
                     passes: None,
                     vertices: None,
-                    phase_buckets: None,
                     update_rate: None,
                     ..self.run.clone()
                 };

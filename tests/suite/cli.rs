@@ -8,13 +8,13 @@ use skinbench::frame::{Ability, Clock, EMULATED, Stage};
 use skinbench::harness::run::Status;
 use skinbench::harness::stats::Summary;
 use skinbench::registry::REGISTRY;
-use skinbench::results::rows::{LimitsRow, SampleRow, SummaryRow};
+use skinbench::results::{LimitsRow, Row, SampleRow};
 use skinbench::simd::VARIABLE;
 use snapbox::str;
 use tempfile::TempDir;
 
 /// The rows of `summary.csv` in a folder of results.
-fn measured(folder: &TempDir, results: &str) -> Vec<SummaryRow> {
+fn measured(folder: &TempDir, results: &str) -> Vec<Row> {
     summary(&folder.path().join(results))
 }
 
@@ -64,7 +64,6 @@ Commands:
   sweep    Measure a scene at every combination of settings and threads
   compare  Tell changes from noise between two sets of results, or two builds
   report   Make a page of results: a verdict, charts, tables and the data
-  submit   Pack results into one file that others can check, or check such a file
   dump     Write a model's skinned vertices as CSV
   inspect  Describe a model's content, and the repairs made on import
   convert  Write a model as one glTF binary (.glb)
@@ -151,7 +150,6 @@ fn no_line_is_wider_than_the_terminal() {
         "verify one-face --instances 2",
         &format!("run {few} --card -o results"),
         &format!("sweep {few} --passes 0,1 -o swept"),
-        "submit results -o results.tar.gz",
     ] {
         let said = ran(skinbench(&folder, arguments).env("COLUMNS", "80")).text;
         assert!(said.lines().count() > 1, "{arguments}: {said}");
@@ -227,12 +225,12 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         (
             "run -b gpu-compute:morph-16",
             2,
-            "error: the backend \"gpu-compute:morph-16\" was removed; use \"gpu-compute\"",
+            "error: gpu-compute:morph-16 has retired; instead: gpu-compute",
         ),
         (
             "render smoke -b gpu-compute:subgroup -o out.png",
             2,
-            "error: the backend \"gpu-compute:subgroup\" was removed; use \"gpu-compute:instances\"",
+            "error: gpu-compute:subgroup has retired; instead: gpu-compute:instances",
         ),
         ("run many-foxes --model Fxo", 2, "unknown model \"Fxo\";"),
         ("run many-foxes --model missing.glb", 1, "missing.glb: "),
@@ -340,9 +338,9 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
             "--motion beside --output ring; expected one of them",
         ),
         (
-            "run --frozen 50% --phase-buckets 4",
+            "run --frozen 50% --update-rate 20,40",
             2,
-            "error: --frozen beside --phase-buckets; expected one of them",
+            "error: --frozen beside --update-rate; expected one of them",
         ),
         (
             "run --clock sundial",
@@ -414,11 +412,6 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
             "run --update-rate 40,20",
             2,
             "error: --update-rate = 40,20; expected metres, 0 or more, the second no less",
-        ),
-        (
-            "run --update-rate 20,40 --phase-buckets 4",
-            2,
-            "cannot be used with '--phase-buckets <N>'",
         ),
         (
             "sweep walkers --shard 5/4 -o out",
@@ -630,12 +623,58 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
 }
 
 #[test]
+fn what_retired_is_refused_in_one_line_that_names_what_replaces_it() {
+    let mut refused = vec![
+        ("submit results -o x.tar.gz", "submit", "send the folder"),
+        ("submit", "submit", "send the folder"),
+        (
+            "report . -o site/ --format site",
+            "--format site",
+            "`skinbench report A B C",
+        ),
+        ("run --counters", "--counters", "`perf stat`"),
+        (
+            "sweep smoke --neighbours=2 -o x",
+            "--neighbours",
+            "`stress-ng ",
+        ),
+        ("run smoke --sustain 10m", "--sustain", "several runs"),
+    ];
+    if cfg!(feature = "gpu") {
+        refused.extend([
+            (
+                "web --serve=127.0.0.1:0",
+                "--serve",
+                "`skinbench web -o page.html`",
+            ),
+            (
+                "web --collect x -o page.html",
+                "--collect",
+                "the page gives",
+            ),
+        ]);
+    }
+    for (arguments, name, instead) in refused {
+        let folder = empty_folder();
+        let output = ran(skinbench(&folder, arguments));
+        let expected = format!("error: {name} has retired; instead: {instead}");
+        let notes = &output.notes;
+        assert!(notes.starts_with(&expected), "{arguments}: {notes}");
+        assert_eq!(
+            (output.code, notes.lines().count()),
+            (Some(2), 1),
+            "{arguments}: {notes}"
+        );
+        assert_eq!(files(&folder), [""; 0], "{arguments}");
+    }
+}
+
+#[test]
 fn disturbances_are_points_of_their_own() {
     let folder = empty_folder();
     let run = "run smoke -b cpu-scalar --frames 3 --passes 0";
     for (arguments, options) in [
         ("--caches cold -o cold", Some("caches=cold")),
-        ("--neighbours 2 -o crowded", Some("neighbours=2")),
         ("--device idle -o idle", Some("device=idle")),
         ("--caches warm -o rest", None),
     ] {
@@ -647,70 +686,6 @@ fn disturbances_are_points_of_their_own() {
                 .iter()
                 .all(|row| row.options.as_deref() == options && row.frames == Some(3)),
             "{arguments}"
-        );
-    }
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn events_are_counted_as_far_as_the_system_permits() {
-    let folder = empty_folder();
-    let run = "run smoke -b cpu-scalar,cpu-rayon --frames 3 --passes 0";
-    let output = ran(skinbench(&folder, &format!("{run} --counters -o counted")));
-    let (text, notes) = (output.text, output.notes);
-    assert!(
-        output.code == Some(0) && text.contains("\ncounted: cpu-scalar skin: "),
-        "{text}"
-    );
-    let summary = measured(&folder, "counted");
-    let skinned = summary
-        .iter()
-        .filter(|row| row.stage == Stage::Skin && row.clock == Clock::Wall);
-    assert!(
-        skinned
-            .clone()
-            .all(|row| row.context_switches.is_some() && row.frames == Some(3)),
-        "{summary:?}"
-    );
-    let counted = skinned
-        .clone()
-        .all(|row| row.cycles.is_some_and(|cycles| cycles > 0.0));
-    assert!(
-        counted || notes.contains("kernel.perf_event_paranoid"),
-        "{notes}"
-    );
-    succeed(&folder, &format!("{run} -o plain"));
-    let plain = measured(&folder, "plain");
-    assert!(
-        plain
-            .iter()
-            .all(|row| row.context_switches.is_none() && row.cycles.is_none())
-    );
-}
-
-#[test]
-fn a_sustained_run_compares_its_ends() {
-    let folder = empty_folder();
-    let run = ran(skinbench(
-        &folder,
-        "run smoke -b cpu-scalar,cpu-simd --sustain 600ms --passes 0 -o out",
-    ));
-    let text = run.text;
-    assert_eq!(run.code, Some(0), "{text}");
-    let said = text
-        .split("sustained, first against last window:\n")
-        .nth(1)
-        .unwrap();
-    assert!(
-        said.contains("  cpu-scalar: ") && said.contains("  cpu-simd: ") && said.contains("order"),
-        "{text}"
-    );
-    let summary = measured(&folder, "out");
-    for row in summary {
-        assert_eq!(
-            row.first_ns.is_some(),
-            (row.stage, row.clock) == (Stage::Frame, Clock::Wall),
-            "{row:?}"
         );
     }
 }
@@ -781,7 +756,7 @@ fn medians_follow_from_the_samples() {
             (42, 0, 16)
         );
     }
-    let hashes = |row: &SummaryRow| row.scene_hash == summary[0].scene_hash;
+    let hashes = |row: &Row| row.scene_hash == summary[0].scene_hash;
     assert!(summary.iter().all(hashes));
 }
 
@@ -915,7 +890,7 @@ fn the_card_stands_below_the_table_and_its_figures_in_the_files() {
             row.contains("yes") && row.contains("same frame") && row.contains("free"),
             "{row}"
         );
-        let of_frame = |row: &&SummaryRow| row.backend == backend && row.stage == Stage::Frame;
+        let of_frame = |row: &&Row| row.backend == backend && row.stage == Stage::Frame;
         let frame = summary
             .iter()
             .filter(of_frame)
@@ -1185,7 +1160,7 @@ fn every_backend_agrees_and_is_timed() {
     let drawn = measured(&folder, "drawn");
     let plain = REGISTRY.iter().filter(|e| !e.name.contains(':'));
     for entry in plain.clone() {
-        let of_frame = |row: &&SummaryRow| row.backend == entry.name && row.stage == Stage::Frame;
+        let of_frame = |row: &&Row| row.backend == entry.name && row.stage == Stage::Frame;
         let frame = drawn
             .iter()
             .filter(of_frame)
@@ -1325,7 +1300,7 @@ fn frames_in_flight_rings_and_motion_have_rows() {
         return;
     }
     let folder = empty_folder();
-    let run = |arguments: &str, out: &str, code: i32| -> Vec<SummaryRow> {
+    let run = |arguments: &str, out: &str, code: i32| -> Vec<Row> {
         let line = format!(
             "run smoke --vertices 500 -b cpu-rayon,gpu-vertex,gpu-compute --frames 2 {arguments} -o {out}"
         );

@@ -5,7 +5,7 @@ use skinbench::frame::{Approximation, Clock, Purpose, Stage};
 use skinbench::harness::run::Status;
 use skinbench::model::RotationBlend;
 use skinbench::peers::{Loaded, Output, PeerAbilities, Request, Times, Written};
-use skinbench::results::rows::SummaryRow;
+use skinbench::results::Row;
 use snapbox::cmd::{Command, cargo_bin};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,7 +36,7 @@ fn skinbench(folder: &TempDir, arguments: &[&str]) -> Finished {
         .unwrap()
 }
 
-fn rows(folder: &TempDir) -> Vec<SummaryRow> {
+fn rows(folder: &TempDir) -> Vec<Row> {
     let file = folder.path().join("results/summary.csv");
     csv::Reader::from_path(file)
         .unwrap()
@@ -77,9 +77,8 @@ fn a_peer_is_measured_beside_ours() {
     let (text, code) = run(&folder, &["good"]);
     assert_eq!(code, Some(0), "{text}");
     let rows = rows(&folder);
-    let of = |backend: &str| -> Vec<&SummaryRow> {
-        rows.iter().filter(|row| row.backend == backend).collect()
-    };
+    let of =
+        |backend: &str| -> Vec<&Row> { rows.iter().filter(|row| row.backend == backend).collect() };
     let stages: Vec<&str> = of("good").iter().map(|row| row.stage.name()).collect();
     assert_eq!(stages, ["pose", "skin", "frame"], "{text}");
     for row in of("good") {
@@ -228,7 +227,7 @@ fn what_peers_do_wrong_is_said_and_not_timed() {
     assert_eq!(code, Some(3), "{text}");
     let rows = rows(&folder);
     for (mode, status, expected) in faults {
-        let own: Vec<&SummaryRow> = rows.iter().filter(|row| row.backend == mode).collect();
+        let own: Vec<&Row> = rows.iter().filter(|row| row.backend == mode).collect();
         assert!(
             matches!(own[..], [row] if row.status == status && row.median_ns.is_none()),
             "{mode}: {own:?}\n{text}"

@@ -94,8 +94,6 @@ pub struct SkinKernel {
     pub mesh: MeshForm,
     /// Form of the palettes that it reads.
     pub palette: PaletteForm,
-    /// Form of the morph targets that it reads.
-    pub morph: MorphForm,
     /// Assignment of work to threads.
     pub threads: ThreadLayout,
     /// Form of an instance's vertices; `None` for that of the group's format.
@@ -339,7 +337,12 @@ impl CompiledSkin {
         kernel: &'static SkinKernel,
         table: &mut CrowdTable,
     ) -> Result<Self> {
-        let mut kinds = Kind::all(crowd, kernel.mesh, kernel.palette, kernel.morph.of(crowd));
+        let mut kinds = Kind::all(
+            crowd,
+            kernel.mesh,
+            kernel.palette,
+            MorphForm::Sparse.of(crowd),
+        );
         if kernel.is_merged() {
             kinds = kinds.into_iter().map(merged::kind).collect();
         }

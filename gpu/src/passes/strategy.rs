@@ -61,7 +61,7 @@ impl Skinning {
     pub fn morph(self) -> MorphForm {
         match self {
             Self::Vertex(_, palette) => morph_form(palette),
-            Self::Compute(kernels) => kernels[0].morph,
+            Self::Compute(_) => MorphForm::Sparse,
         }
     }
 

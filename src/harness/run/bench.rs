@@ -1,9 +1,7 @@
 //! Frames of a backend, and the resources that the backends of a rotation share for them.
 
-use super::counters;
 use super::disturbance::Disturber;
-use super::energy::{COUNTERS, EnergyMeter};
-use super::options::{Disturbance, RunOptions};
+use super::options::RunOptions;
 use super::order::WarmUp;
 use super::outcome::{Outcome, Resources, StageTimes, add, times_of};
 use super::pacing::{Clocks, PacedFrame, Pacing, Rig};
@@ -12,15 +10,14 @@ use super::thread_clocks::ThreadClocks;
 use crate::backend::{Flight, Prepared, SelfTimed, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
-    Clock, CountSource, FrameInput, FrameWork, OutputBuffers, Pacer, Result, Stage, StageGroup,
-    StageTime, StageTimer,
+    Clock, FrameInput, FrameWork, OutputBuffers, Pacer, Result, Stage, StageGroup, StageTime,
+    StageTimer,
 };
 use crate::harness::{BackendMemory, DeviceSide, SharedMemory};
 use crate::registry::BackendEntry;
 use crate::scene::DeviceLoad;
 use crate::threads::Threads;
 use std::ops::{Range, RangeInclusive};
-use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -105,11 +102,6 @@ pub(super) struct Bench {
     clocks: ThreadClocks,
     threads: Threads,
     disturber: Rc<Disturber>,
-    /// Of the processor and of the adapter; `None` where no counter can be read, and where frames are disturbed: the
-    /// disturbance takes energy, too.
-    meters: [Option<EnergyMeter>; 2],
-    /// Counts the processor's events, if they are wanted and can be counted.
-    counters: Option<CountSource>,
     load: DeviceLoad,
     processor: ProcessorClock,
     /// Reads the device's clock in MHz, where its driver tells it.
@@ -124,27 +116,12 @@ impl Bench {
         options: &RunOptions,
         load: DeviceLoad,
     ) -> Self {
-        let mut meters = [None, None];
-        if options.disturbance == Disturbance::default() {
-            let adapter = device.energy_counter();
-            let start = Instant::now();
-            meters = [
-                EnergyMeter::of_processor(Path::new(COUNTERS)),
-                adapter.and_then(|read| EnergyMeter::open(read, || start.elapsed())),
-            ];
-        }
-        let mut counters = None;
-        if options.counters {
-            counters = counters::open(threads).0;
-        }
         Self {
             output,
             timer: StageTimer::default(),
             clocks: ThreadClocks::new(threads),
             threads: threads.clone(),
             disturber: Rc::new(Disturber::new(options.disturbance)),
-            meters,
-            counters,
             load,
             processor: ProcessorClock::default(),
             megahertz: device.megahertz_reader(),
@@ -210,29 +187,25 @@ impl Bench {
         interrupted: impl Fn() -> bool,
         record: impl FnMut(Duration),
     ) -> Result<Range<u32>> {
-        let disturber = Rc::clone(&self.disturber);
-        disturber.during(|| {
-            let Some(program) = contender.prepared.self_timed() else {
-                return self.timed_block(contender, frames, interrupted, record);
-            };
-            self.program_block(
-                program,
-                &mut contender.outcome.stages,
-                frames.clone(),
-                record,
-            )?;
-            let host = contender.prepared.footprint(contender.crowd).host;
-            // A program that does not say what it holds has no memory to report.
-            contender.outcome.resources = (host.total() > 0).then(|| Resources {
-                memory: BackendMemory {
-                    host,
-                    ..BackendMemory::default()
-                },
-                work: FrameWork::default(),
-                energy: [None; 2],
-            });
-            Ok(frames)
-        })
+        let Some(program) = contender.prepared.self_timed() else {
+            return self.timed_block(contender, frames, interrupted, record);
+        };
+        self.program_block(
+            program,
+            &mut contender.outcome.stages,
+            frames.clone(),
+            record,
+        )?;
+        let host = contender.prepared.footprint(contender.crowd).host;
+        // A program that does not say what it holds has no memory to report.
+        contender.outcome.resources = (host.total() > 0).then(|| Resources {
+            memory: BackendMemory {
+                host,
+                ..BackendMemory::default()
+            },
+            work: FrameWork::default(),
+        });
+        Ok(frames)
     }
 
     /// Measures some frames of a backend that times them itself: one at a time if caches are emptied before each.
@@ -299,7 +272,6 @@ impl Bench {
                 memory: shared.of(&contender.prepared.footprint(contender.crowd)),
                 // Each frame clears the count first, so this is the work of the last one.
                 work: self.device.take_work(),
-                energy: [None; 2],
             });
         }
         Ok(measured)
@@ -374,11 +346,10 @@ impl Bench {
         let frames = fitting
             .min(most)
             .clamp(*THROUGHPUT_FRAMES.start(), *THROUGHPUT_FRAMES.end());
-        let disturber = Rc::clone(&self.disturber);
         let mut samples = Vec::new();
         let paced = self.paced(contender, 0, |bench, contender, _| {
             bench.device.set_timing(false);
-            let measured = disturber.during(|| bench.in_flight(contender, frames));
+            let measured = bench.in_flight(contender, frames);
             bench.device.set_timing(true);
             samples = measured?;
             Ok(frame)
@@ -420,68 +391,6 @@ impl Bench {
             .windows(2)
             .map(|ends| (ends[1] - ends[0]).as_nanos() as u64);
         Ok((0..).zip(times).collect())
-    }
-
-    /// Measures the energy of frames that are not recorded, where it is counted: that of the processor, and that of the
-    /// adapter if frames reach it.
-    pub fn energy(
-        &mut self,
-        contender: &mut Contender,
-        interrupted: impl Fn() -> bool,
-    ) -> Result<()> {
-        let Some(mut resources) = contender.outcome.resources else {
-            return Ok(());
-        };
-        let mut meters = std::mem::take(&mut self.meters);
-        let start = Instant::now();
-        let mut tick = 0;
-        self.device.set_timing(false);
-        let is_wanted = [true, resources.work.reaches_device()];
-        for side in 0..meters.len() {
-            let Some(meter) = meters[side].as_mut().filter(|_| is_wanted[side]) else {
-                continue;
-            };
-            resources.energy[side] = meter.measure(
-                || start.elapsed(),
-                || {
-                    if interrupted() {
-                        return Ok(false);
-                    }
-                    self.begin();
-                    self.submit(contender, tick)?.finish()?;
-                    tick += 1;
-                    Ok(true)
-                },
-            )?;
-        }
-        self.device.set_timing(true);
-        self.meters = meters;
-        contender.outcome.resources = Some(resources);
-        Ok(())
-    }
-
-    /// Runs a frame in which the processor's events are counted, if they are; adds only the counts.
-    pub fn counted_frame(&mut self, contender: &mut Contender, tick: u32) -> Result<()> {
-        if self.counters.is_none() {
-            return Ok(());
-        }
-        std::mem::swap(&mut self.counters, &mut self.timer.counters);
-        self.begin();
-        let before = self.timer.read_counts();
-        let done = self.submit(contender, tick).and_then(Ticket::finish);
-        self.timer.add_counts(Stage::Frame, before);
-        std::mem::swap(&mut self.counters, &mut self.timer.counters);
-        for times in contender
-            .outcome
-            .stages
-            .iter_mut()
-            .filter(|times| times.clock == Clock::Wall)
-        {
-            if let Some(counts) = self.timer.counts_of(times.stage) {
-                times.counts.add(counts);
-            }
-        }
-        done
     }
 
     /// Runs frames whose stages on the device are timed by fences, if they are; adds only these stages. They have
@@ -568,12 +477,12 @@ mod tests {
     use super::*;
     use crate::backend::{Context, Skinned};
     use crate::harness::opened_device;
-    use crate::harness::run::Status;
+    use crate::harness::run::{Disturbance, Status};
     use crate::model::RotationBlend;
     use crate::pose::PoseData;
     use crate::registry::REGISTRY;
     use crate::scene::{BuiltScene, Scene, Settings};
-    use std::cell::{Cell, RefCell};
+    use std::cell::RefCell;
 
     /// Surroundings of one request for frames.
     #[derive(Debug, Clone, Copy)]
@@ -581,8 +490,6 @@ mod tests {
         frames: usize,
         /// Lines of memory that were written until then.
         written: u64,
-        /// `true` if neighbours streamed.
-        crowded: bool,
     }
 
     /// A backend that does nothing but look around.
@@ -594,19 +501,8 @@ mod tests {
 
     impl Watcher {
         fn note(&self, frames: usize) {
-            let (written, start) = (self.disturber.written(), Instant::now());
-            let patience = Duration::from_secs(if self.disturber.disturbance.neighbours > 0 {
-                20
-            } else {
-                0
-            });
-            let looks = || (start.elapsed() < patience).then(|| self.disturber.written());
-            let crowded = std::iter::from_fn(looks).any(|now| now > written);
-            self.seen.borrow_mut().push(Seen {
-                frames,
-                written,
-                crowded,
-            });
+            let written = self.disturber.written();
+            self.seen.borrow_mut().push(Seen { frames, written });
         }
     }
 
@@ -663,64 +559,6 @@ mod tests {
         }
     }
 
-    /// An adapter that gets some work in every frame, and takes a millijoule for it. Reading its counter takes a microjoule.
-    struct Metered {
-        work: FrameWork,
-        microjoules: Rc<Cell<u64>>,
-    }
-
-    impl DeviceSide for Metered {
-        fn energy_counter(&self) -> Option<Box<dyn Fn() -> Option<u64>>> {
-            let microjoules = Rc::clone(&self.microjoules);
-            Some(Box::new(move || {
-                microjoules.set(microjoules.get() + 1);
-                Some(microjoules.get())
-            }))
-        }
-        fn take_work(&self) -> FrameWork {
-            self.work
-        }
-        fn draw(
-            &mut self,
-            ticket: Ticket,
-            _: &dyn Prepared,
-            _: &FrameInput,
-            _: &mut StageTimer,
-        ) -> Result<Ticket> {
-            self.microjoules.set(self.microjoules.get() + 1_000);
-            Ok(ticket)
-        }
-    }
-
-    #[test]
-    fn an_adapter_has_energy_beside_backends_that_use_it() {
-        let scene = scene();
-        let (context, options) = (Context::default(), RunOptions::default());
-        let measured = |work: FrameWork| {
-            let microjoules = Rc::default();
-            let device = Box::new(Metered { work, microjoules });
-            let mut bench = Bench::new(
-                OutputBuffers::default(),
-                device,
-                &context.threads,
-                &options,
-                DeviceLoad::Busy,
-            );
-            let mut contender = watched(&scene, &bench, false, &Rc::default());
-            bench.block(&mut contender, 0..2, || false, |_| ()).unwrap();
-            bench.energy(&mut contender, || false).unwrap();
-            let [_, adapter] = contender.outcome.resources.unwrap().energy;
-            adapter.map(|energy| energy.microjoules.round())
-        };
-        assert_eq!(measured(FrameWork::default()), None);
-        let some = FrameWork {
-            dispatches: 1,
-            ..FrameWork::default()
-        };
-        let energy = measured(some).unwrap();
-        assert!((1_000.0..=1_001.0).contains(&energy), "{energy}");
-    }
-
     fn scene() -> BuiltScene {
         let few = Settings {
             instances: Some(3),
@@ -766,25 +604,13 @@ mod tests {
         );
         let mut contender = watched(&scene, &bench, times_itself, &seen);
         bench.block(&mut contender, 0..2, || false, |_| ()).unwrap();
-        let written = bench.disturber.written();
-        assert_eq!(
-            bench.disturber.written(),
-            written,
-            "neighbours rest between blocks"
-        );
         seen.take()
     }
 
     #[test]
     fn caches_are_emptied_before_each_frame() {
         for times_itself in [false, true] {
-            let seen = seen(
-                Disturbance {
-                    cold: true,
-                    neighbours: 0,
-                },
-                times_itself,
-            );
+            let seen = seen(Disturbance { cold: true }, times_itself);
             let [first, second] = seen[..] else {
                 panic!("{seen:?}")
             };
@@ -794,27 +620,7 @@ mod tests {
             );
             assert_eq!(second.written, 2 * first.written);
         }
-    }
-
-    #[test]
-    fn neighbours_stream_during_frames() {
-        for (times_itself, requests) in [(false, 2), (true, 1)] {
-            let crowded = seen(
-                Disturbance {
-                    cold: false,
-                    neighbours: 1,
-                },
-                times_itself,
-            );
-            assert!(
-                crowded.len() == requests && crowded.iter().all(|seen| seen.crowded),
-                "{crowded:?}"
-            );
-            let alone = seen(Disturbance::default(), times_itself);
-            assert!(
-                alone.iter().all(|seen| !seen.crowded && seen.written == 0),
-                "{alone:?}"
-            );
-        }
+        let warm = seen(Disturbance::default(), false);
+        assert!(warm.iter().all(|seen| seen.written == 0), "{warm:?}");
     }
 }

@@ -5,7 +5,7 @@ use super::bench::{Bench, Contender};
 use super::demand::Demand;
 use super::observer::{Observer, Step};
 use super::options::RunOptions;
-use super::order::{Event, Order, Pace, Window};
+use super::order::{Event, Order, Pace};
 use super::outcome::{Floor, Outcome, Status, times_of};
 use crate::backend::{Context, LaterPasses};
 use crate::crowd::Crowd;
@@ -92,11 +92,10 @@ impl<'a> Contest<'a> {
     ) -> Self {
         let demand = Demand::new(context, scene);
         let by_software = demand.shared.device_is_host && demand.passes > 0;
-        let pace = match (options.sustain, options.frames) {
-            (Some(time), _) => Pace::Sustained(time),
-            (None, Some(frames)) => Pace::Frames(frames),
-            (None, None) if options.brief_on_software && by_software => Pace::Brief,
-            (None, None) => Pace::Full,
+        let pace = match options.frames {
+            Some(frames) => Pace::Frames(frames),
+            None if options.brief_on_software && by_software => Pace::Brief,
+            None => Pace::Full,
         };
         let seed = options
             .seed
@@ -361,24 +360,10 @@ impl<'a> Contest<'a> {
         while let Some(event) = order.next_event() {
             let at_hand = racing.len();
             match event {
-                Event::Window(window) => {
-                    if window == Window::Between {
-                        self.observer.first_window_ended();
-                    }
-                    for contender in racing.values_mut() {
-                        if window == Window::Between {
-                            contender.outcome.first_ns = contender.outcome.median(Stage::Frame);
-                        }
-                        contender.clear_times(room);
-                    }
-                }
                 Event::Block(index, frames) => {
                     let Some(contender) = racing.get_mut(&index) else {
                         continue;
                     };
-                    if order.window() == Window::Between {
-                        contender.clear_times(room);
-                    }
                     self.tell(
                         "measuring",
                         Some(contender.entry),
@@ -472,9 +457,6 @@ impl<'a> Contest<'a> {
         if contender.prepared.self_timed().is_some() {
             return Ok(());
         }
-        if let Some(last) = measured.clone().next_back() {
-            bench.counted_frame(contender, last)?;
-        }
         bench.fenced_frames(contender, measured)?;
         if is_last
             && matches!(self.pace, Pace::Frames(_) | Pace::Full)
@@ -482,9 +464,6 @@ impl<'a> Contest<'a> {
             && let Some(last) = bench.throughput(contender, order.mean(index), self.pace.most())?
         {
             self.audit(contender, bench, last)?;
-        }
-        if is_last {
-            bench.energy(contender, || self.observer.interrupted())?;
         }
         Ok(())
     }

@@ -25,9 +25,8 @@ const SEED: u64 = 59;
 /// Scenes of one model, of models with and without tangents, of people, of layers and of morph targets.
 const SCENES: [&str; 6] = ["smoke", "zoo", "city", "street", "layers-4", "faces"];
 /// Ways of saving poses, of changing crowds, and levels of detail, which exclude each other.
-const REUSES: [&str; 7] = [
+const REUSES: [&str; 6] = [
     "none",
-    "phase-buckets",
     "update-rate",
     "turnover",
     "frozen",
@@ -255,7 +254,6 @@ impl Combination {
             ..Settings::default()
         };
         let reuse = REUSES[value(Factor::Reuse)];
-        settings.phase_buckets = (reuse == "phase-buckets").then_some(8);
         settings.update_rate = (reuse == "update-rate").then_some([4.0, 7.0]);
         settings.turnover = reuse.contains("turnover").then_some(0.2);
         settings.frozen = reuse.contains("frozen").then_some(0.5);

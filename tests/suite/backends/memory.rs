@@ -34,10 +34,6 @@ fn crowds() -> Vec<(&'static str, Crowd)> {
         encoding,
         ..VertexFormat::default()
     };
-    let shared = Settings {
-        phase_buckets: Some(4),
-        ..Settings::default()
-    };
     let by_distance = Settings {
         update_rate: Some([14.0, 18.0]),
         ..Settings::default()
@@ -90,7 +86,6 @@ fn crowds() -> Vec<(&'static str, Crowd)> {
                 },
             ),
         ),
-        ("shared poses", scene("street", shared)),
         ("poses of several ticks", scene("walkers", by_distance)),
         (
             "replaced instances",

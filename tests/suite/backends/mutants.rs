@@ -634,7 +634,7 @@ mod gpu {
         ];
         for (name, mutations) in [
             ("gpu-compute:instances", by_vertex),
-            ("gpu-compute:morph-dense", dense),
+            ("gpu-vertex:mat4", dense),
             ("gpu-vertex:texture", dense),
         ] {
             all_die(&crowd, &context, name, &mutations);

@@ -2,8 +2,8 @@
 
 use super::{changed, fixture, read, unchanged};
 use skinbench::report::{Screen, card, html, markdown};
-use skinbench::results::recorded::Recorded;
-use skinbench::results::study::Study;
+use skinbench::results::Recorded;
+use skinbench::results::Study;
 use snapbox::{assert_data_eq, str};
 use std::path::Path;
 
@@ -127,45 +127,5 @@ fn unknown_backends_have_dashes_and_equal_error_has_its_own_answer() {
             "The same holds among the backends with the smallest error (vertices within 1e-5)."
         ),
         "{exact}"
-    );
-}
-
-/// Where no counter can be read, there is no column. What is uncertain by more than a fifth is no figure, nor is the energy
-/// of an adapter beside a backend that does not use it.
-#[test]
-fn energy_is_in_the_card_if_it_was_measured() {
-    let metered = |text: String| {
-        let more = |line: &str| match () {
-            () if line.starts_with("schema,") => {
-                ",energy_uj,energy_error_uj,adapter_energy_uj,adapter_energy_error_uj"
-            }
-            () if line.contains(",cpu-rayon,,frame,wall,") => ",5000,100,7000,200",
-            () if line.contains(",gpu-compute,,frame,wall,") => ",5000,1001,7000,1400",
-            () => ",,,,",
-        };
-        text.lines()
-            .map(|line| format!("{line}{}\n", more(line)))
-            .collect()
-    };
-    let folder = changed(metered, unchanged);
-    let cards = cards(&Study::new(Recorded::read(&[folder.path()]).unwrap()));
-    let row = |start: &str| cards.lines().find(|line| line.starts_with(start)).unwrap();
-    assert!(
-        row("| backend |").ends_with(
-            " | later passes | mJ per 1,000 instances | adapter's mJ per 1,000 instances |"
-        ),
-        "{cards}"
-    );
-    assert!(
-        row("| cpu-rayon |").ends_with(" | free | 5.00 ± 0.10 | - |"),
-        "{cards}"
-    );
-    assert!(
-        row("| gpu-compute |").ends_with(" | free | - | 7.00 ± 1.40 |"),
-        "{cards}"
-    );
-    assert!(
-        row("| cpu-scalar |").ends_with(" | free | - | - |"),
-        "{cards}"
     );
 }

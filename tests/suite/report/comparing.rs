@@ -8,12 +8,12 @@ use rayon::prelude::*;
 use skinbench::harness::uncertainty::LOOKS;
 use skinbench::report::Screen;
 use skinbench::report::comparison::{self, Shown};
+use skinbench::results::Recorded;
+use skinbench::results::Row;
 use skinbench::results::compare::Comparison;
-use skinbench::results::recorded::Recorded;
-use skinbench::results::{Measurement, SummaryRow};
 use snapbox::cmd::cargo_bin;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The change that a comparison is expected to show.
 const DETECT: f64 = 0.02;
@@ -160,7 +160,7 @@ fn a_kernel_slowed_by_a_tenth_is_found_in_six_rounds_and_nothing_else() {
     assert_eq!(comparison.compared(), 24);
     assert_eq!(comparison.beyond(0.02).len(), 1);
     assert!(comparison.beyond(0.03).is_empty());
-    assert_eq!(comparison.sensitivity.as_ref().unwrap().rounds, Some(6));
+    assert_eq!(comparison.sensitivity.as_ref().unwrap().rounds, 6);
     let text = text(&comparison, false);
     assert!(
         text.ends_with("\nslower: cpu-scalar +10.0 %\n"),
@@ -175,12 +175,12 @@ fn a_kernel_slowed_by_a_tenth_is_found_in_six_rounds_and_nothing_else() {
 fn a_round_with_an_unsteady_clock_does_not_count() {
     let six = [1, 2, 3, 4, 5, 6];
     let mut new = specimen("after", &six);
-    let run = new.measurements[0].row.run_id.clone();
-    for measurement in &mut new.measurements {
-        measurement.row.unsteady = Some(measurement.row.run_id == run);
+    let run = new.rows[0].run_id.clone();
+    for row in &mut new.rows {
+        row.unsteady = Some(row.run_id == run);
     }
     let comparison = compare(&specimen("before", &six), &new);
-    assert_eq!(comparison.sensitivity.unwrap().rounds, Some(5));
+    assert_eq!(comparison.sensitivity.unwrap().rounds, 5);
     assert_eq!(comparison.warnings, [""; 0]);
 }
 
@@ -313,16 +313,16 @@ fn scenes_that_differ_are_not_compared_and_machines_are_warned_of() {
     );
 }
 
-/// The power and the false alarms that docs/report.md states, of comparisons of real rounds. `scripts/compare-power`
-/// records rounds, and prints the table of another file. A comparison takes rounds at random and, of two runs of the same
-/// program, either as the new one.
+/// The power and the false alarms that docs/report.md states, of comparisons of real rounds. A comparison takes rounds at
+/// random and, of two runs of the same program, either as the new one.
 #[test]
 fn power_and_false_alarms_of_real_rounds() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/2026-11-27-epyc-rounds");
-    let others = std::env::var_os("ROUNDS").map(PathBuf::from);
-    let file = others.clone().unwrap_or(folder.join("rounds.csv"));
     let mut conditions: BTreeMap<String, BTreeMap<u32, Vec<RecordedRun>>> = BTreeMap::new();
-    for run in csv::Reader::from_path(file).unwrap().into_deserialize() {
+    for run in csv::Reader::from_path(folder.join("rounds.csv"))
+        .unwrap()
+        .into_deserialize()
+    {
         let run: RecordedRun = run.unwrap();
         let rounds = conditions.entry(run.conditions.clone()).or_default();
         rounds.entry(run.round).or_default().push(run);
@@ -347,14 +347,11 @@ fn power_and_false_alarms_of_real_rounds() {
                 1e2 * found,
                 taken[taken.len() / 2]
             );
-            assert!(side != "b" || found <= 0.05 || others.is_some(), "{table}");
+            assert!(side != "b" || found <= 0.05, "{table}");
         }
     }
-    println!("{table}");
-    if others.is_none() {
-        let stated = snapbox::Data::read_from(&folder.join("power.md"), None);
-        snapbox::assert_data_eq!(table, stated);
-    }
+    let stated = snapbox::Data::read_from(&folder.join("power.md"), None);
+    snapbox::assert_data_eq!(table, stated);
 }
 
 /// The rounds in which a program ran as it is, and on another side.
@@ -404,22 +401,19 @@ fn trial(pairs: &[[Vec<RecordedRun>; 2]], same: bool, seed: u64) -> Trial {
         let is_exchanged = same && random.next_u32() & 1 == 1;
         for (side, runs) in drawn.iter().enumerate() {
             let to = side ^ usize::from(is_exchanged);
-            let rows = runs.iter().map(|run| Measurement {
-                row: SummaryRow {
-                    utc: format!("{rounds:02}"),
-                    backend: run.backend.clone(),
-                    median_ns: Some(run.median_ns),
-                    ..SummaryRow::default()
-                },
-                samples: Vec::new(),
+            let rows = runs.iter().map(|run| Row {
+                utc: format!("{rounds:02}"),
+                backend: run.backend.clone(),
+                median_ns: Some(run.median_ns),
+                ..Row::default()
             });
-            sides[to].measurements.extend(rows);
+            sides[to].rows.extend(rows);
         }
         rounds += 1;
         if LOOKS.contains(&rounds) {
             let comparison = compare(&sides[0], &sides[1]);
             found = comparison.rows.iter().any(|row| row.has_changed());
-            if comparison.is_decided(None, DETECT) {
+            if comparison.is_decided(None) {
                 break;
             }
         }

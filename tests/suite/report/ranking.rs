@@ -7,11 +7,11 @@ use skinbench::harness::environment::{Build, Environment};
 use skinbench::harness::parity::{Parity, Tolerance};
 use skinbench::harness::run::{Outcome, StageTimes, Status};
 use skinbench::report::{markdown, run_text};
-use skinbench::results::files::Results;
-use skinbench::results::recorded::Recorded;
-use skinbench::results::rows::MeasuredScene;
-use skinbench::results::session::Session;
-use skinbench::results::study::Study;
+use skinbench::results::MeasuredScene;
+use skinbench::results::Recorded;
+use skinbench::results::Results;
+use skinbench::results::Session;
+use skinbench::results::Study;
 use skinbench::scene::Settings;
 
 type Times = Vec<u64>;
@@ -58,7 +58,7 @@ fn verdict(software: bool, outcomes: &[Outcome]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let mut results = Results::create(folder.path(), Session::default()).unwrap();
     for outcome in outcomes {
-        results.write(&measured.measurements(outcome)).unwrap();
+        results.write(&measured.rows(outcome)).unwrap();
     }
     let report = markdown::report(&Study::new(Recorded::read(&[folder.path()]).unwrap()));
     let printed = run_text::verdict(&measured, outcomes, false);

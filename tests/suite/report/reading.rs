@@ -5,8 +5,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use skinbench::registry::REGISTRY;
 use skinbench::report::{chart, html};
-use skinbench::results::recorded::Recorded;
-use skinbench::results::study::Study;
+use skinbench::results::Recorded;
+use skinbench::results::Study;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -25,12 +25,12 @@ fn with_raw_field(text: &str, line: usize, column: &str, value: &str) -> String 
 fn good_results_are_read_without_a_word() {
     let recorded = Recorded::read(&[fixture()]).unwrap();
     assert_eq!(
-        (recorded.measurements.len(), &recorded.problems[..]),
+        (recorded.rows.len(), &recorded.problems[..]),
         (ROWS, &[][..])
     );
     assert!(
         recorded
-            .measurements
+            .rows
             .iter()
             .filter(|m| m.is_ok())
             .all(|m| m.samples.len() == 5)
@@ -44,6 +44,23 @@ fn good_results_are_read_without_a_word() {
         ),
         (9, 4, 0)
     );
+}
+
+#[test]
+fn columns_that_retired_are_ignored() {
+    let older = |text: String| {
+        let mut lines = text.lines();
+        let heading = lines.next().unwrap();
+        let mut with_more = format!("{heading},energy_uj,cycles\n");
+        for line in lines {
+            with_more += &format!("{line},5000,7e9\n");
+        }
+        with_more
+    };
+    let recorded = read(&changed(older, unchanged));
+    assert_eq!(recorded.problems, []);
+    let expected = Recorded::read(&[fixture()]).unwrap();
+    assert_eq!(recorded.rows, expected.rows);
 }
 
 /// Rows are in the order in which backends finished.
@@ -148,9 +165,9 @@ fn what_is_wrong_in_a_summary_is_named_and_the_rest_is_used() {
         ),
         (
             "newer",
-            &|text| with_raw_field(&text, 3, "schema", "3"),
+            &|text| with_raw_field(&text, 3, "schema", "4"),
             ROWS - 1,
-            "summary.csv:3: schema 3; this skinbench reads up to 2",
+            "summary.csv:3: schema 4; this skinbench reads up to 3",
         ),
         (
             "twice",
@@ -174,7 +191,7 @@ fn what_is_wrong_in_a_summary_is_named_and_the_rest_is_used() {
     ];
     for (name, change, rows, problem) in cases {
         let recorded = read(&changed(change, unchanged));
-        assert_eq!(recorded.measurements.len(), rows, "{name}");
+        assert_eq!(recorded.rows.len(), rows, "{name}");
         let problems: Vec<String> = recorded.problems.iter().map(ToString::to_string).collect();
         assert!(
             problems.iter().any(|known| known.contains(problem)),
@@ -206,7 +223,7 @@ fn columns_that_only_describe_may_be_missing() {
     for column in ["rustc", "utc", "influences", "clip_error"] {
         assert_eq!(
             read(&changed(|text| without(text, column), unchanged))
-                .measurements
+                .rows
                 .len(),
             ROWS,
             "{column}"
@@ -228,7 +245,7 @@ fn samples_that_cannot_be_trusted_are_not_used() {
     let used = |samples: &dyn Fn(String) -> String| {
         let recorded = read(&changed(unchanged, samples));
         let with = recorded
-            .measurements
+            .rows
             .iter()
             .filter(|m| !m.samples.is_empty())
             .count();
@@ -265,8 +282,8 @@ fn samples_that_cannot_be_trusted_are_not_used() {
     fs::remove_file(&samples).unwrap();
     fs::write(samples.with_extension("csv.gz"), &packed).unwrap();
     assert_eq!(
-        read(&folder).measurements,
-        Recorded::read(&[fixture()]).unwrap().measurements
+        read(&folder).rows,
+        Recorded::read(&[fixture()]).unwrap().rows
     );
     fs::write(
         samples.with_extension("csv.gz"),
@@ -350,7 +367,7 @@ fn shards_and_copies_are_merged() {
         fs::copy(fixture().join("samples.csv"), folder.join("samples.csv")).unwrap();
     }
     let recorded = read(&all);
-    assert_eq!(recorded.measurements.len(), ROWS);
+    assert_eq!(recorded.rows.len(), ROWS);
     assert!(
         recorded
             .problems

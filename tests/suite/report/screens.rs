@@ -7,9 +7,9 @@ use skinbench::harness::run::{Outcome, StageTimes, Status};
 use skinbench::harness::{MachineLimits, parity};
 use skinbench::registry::REGISTRY;
 use skinbench::report::{Screen, run_text, text};
+use skinbench::results::MeasuredScene;
 use skinbench::results::Recorded;
-use skinbench::results::rows::MeasuredScene;
-use skinbench::results::study::Study;
+use skinbench::results::Study;
 use skinbench::scene::{Scene, Settings};
 use snapbox::{assert_data_eq, str};
 

@@ -6,9 +6,10 @@ use skinbench::frame::{Clock, Stage};
 use skinbench::harness::run::{Status, promised_memory};
 use skinbench::registry::find;
 use skinbench::report::chart::charts;
-use skinbench::results::recorded::Recorded;
-use skinbench::results::rows::SummaryRow;
-use skinbench::results::study::{Axis, Study};
+use skinbench::results::Recorded;
+use skinbench::results::Row;
+use skinbench::results::session;
+use skinbench::results::{Axis, Study};
 use skinbench::scene::Settings;
 use std::fs;
 
@@ -29,13 +30,12 @@ fn a_sweep_goes_on_where_it_stopped() {
     assert!(
         points.len() == 3
             && points[0].starts_with("point 1 of 3, 3 instances, passes 0: cpu-")
-            && !points[1].ends_with(" left")
             && points[2].starts_with("point 3 of 3, 12 instances, "),
         "{messages}"
     );
     let whole = summary(&out);
     let samples = fs::read_to_string(out.join("samples.csv")).unwrap();
-    let frames = |rows: &[SummaryRow]| {
+    let frames = |rows: &[Row]| {
         rows.iter()
             .filter(|row| (row.stage, row.clock) == (Stage::Frame, Clock::Wall))
             .count()
@@ -74,7 +74,7 @@ fn a_sweep_goes_on_where_it_stopped() {
     );
     let recorded = Recorded::read(&[&out]).unwrap();
     assert_eq!(
-        (recorded.problems.len(), recorded.measurements.len()),
+        (recorded.problems.len(), recorded.rows.len()),
         (0, whole.len()),
         "{:?}",
         recorded.problems
@@ -92,11 +92,11 @@ fn foreign_files_stop_a_sweep() {
     for (text, expected) in [
         (
             heading,
-            "it has no column utc, git_rev, dirty and 71 more: another version or program wrote it",
+            "it has no column utc, git_rev, dirty and 62 more: another version or program wrote it",
         ),
         (
             "day;sum\n1;2\n",
-            "it has no column schema, run_id, utc and 78 more: another version or program wrote it",
+            "it has no column schema, run_id, utc and 69 more: another version or program wrote it",
         ),
     ] {
         fs::write(out.join("summary.csv"), text).unwrap();
@@ -180,9 +180,8 @@ fn shards_make_the_whole() {
     );
 }
 
-/// The time left is known when a point of each size and of each other value was measured.
 #[test]
-fn points_and_the_time_left_are_lines() {
+fn points_are_lines() {
     let folder = tempfile::tempdir().unwrap();
     let sweep = "sweep smoke --instances 3,6 --attributes p,pn,pnt --passes 0 -b cpu-scalar --frames 3 -o out";
     let output = ran(skinbench(folder.path(), sweep));
@@ -191,15 +190,29 @@ fn points_and_the_time_left_are_lines() {
         .lines()
         .filter(|line| line.starts_with("point "))
         .collect();
-    let left: Vec<bool> = points
-        .iter()
-        .map(|line| line.contains("; about "))
-        .collect();
-    assert_eq!(left, [false, false, false, true, true, false], "{messages}");
     assert!(
-        points[3].contains(", 6 instances, attributes pnt, passes 0: "),
+        points.len() == 6
+            && points[0].starts_with("point 1 of 6, 3 instances, attributes p, passes 0: ")
+            && points[5].starts_with("point 6 of 6, 6 instances, attributes pnt, passes 0: "),
         "{messages}"
     );
+}
+
+/// Each process that wrote to a folder has a record in it, with its runs.
+#[test]
+fn sessions_add_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = |instances: &str| {
+        let line = format!(
+            "sweep smoke -b cpu-scalar --frames 1 --passes 0 --instances {instances} -o out"
+        );
+        succeed(&folder, &line);
+        let sessions = session::read(&folder.path().join("out")).unwrap();
+        let runs = sessions.iter().map(|session| session.runs.len());
+        runs.collect::<Vec<_>>()
+    };
+    assert_eq!(sweep("3,4"), [2]);
+    assert_eq!(sweep("3,4,5"), [2, 1]);
 }
 
 // A driver that cannot be loaded is how Linux is without one.
@@ -373,8 +386,8 @@ fn errors_in_pixels_fall_with_the_distance() {
     succeed(&folder, sweep);
     let rows = summary(&folder.path().join("out"));
     let error = |backend: &str, instances: usize, distance: &str| -> f64 {
-        let is_at = |row: &&SummaryRow| {
-            row.backend_and_variant() == backend
+        let is_at = |row: &&Row| {
+            row.name() == backend
                 && row.instances == instances
                 && row.point().options.get("distance") == Some(distance)
                 && row.stage == Stage::Frame

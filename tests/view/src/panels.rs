@@ -313,7 +313,7 @@ fn the_wave_is_switched_on_and_off() {
 fn options_of_a_run_are_chosen_by_their_controls() {
     let mut harness = harness("walkers", egui::Theme::Dark, |_| {});
     click(&mut harness, "Options");
-    for option in ["Smooth clips", "Compact clips", "shared"] {
+    for option in ["Smooth clips", "Compact clips", "by distance"] {
         click(&mut harness, option);
     }
     for (label, number) in [("Influences", 3.0), ("Threads", 2.0)] {
@@ -324,12 +324,16 @@ fn options_of_a_run_are_chosen_by_their_controls() {
     }
     let state = &harness.state().state;
     assert_eq!((state.run.influences, state.threads), (Some(3), Some(2)));
-    let expected = (Some(Interpolation::Smooth), Some(Clips::Compact), Some(16));
+    let expected = (
+        Some(Interpolation::Smooth),
+        Some(Clips::Compact),
+        Some([20.0, 40.0]),
+    );
     assert_eq!(
         (
             state.run.interpolation,
             state.run.clips,
-            state.run.phase_buckets
+            state.run.update_rate
         ),
         expected
     );
