@@ -5,6 +5,7 @@
 //! ticks.
 
 mod changing;
+mod economy;
 mod expressions;
 mod layers;
 mod reach;

@@ -252,7 +252,7 @@ fn the_work_of_a_frame_is_counted() {
         ("gpu-vertex:texture", palettes, 0),
         // Schedule, sample, local to model and palette of all models at once, or of each; then skin of each model.
         ("gpu-full", 16, 6),
-        ("gpu-full:culled", 16 + 112, 16),
+        ("gpu-full:culled", 16 + 96, 16),
         ("gpu-baked", 16, 2),
         ("gpu-vat", 16, 2),
     ] {

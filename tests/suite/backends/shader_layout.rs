@@ -263,7 +263,7 @@ fn kernels_that_pose_are_as_in_rust() {
         let shaders = kernels.map(|kernel| (kernel.name(), kernel.shader(batch)));
         assert_eq!(most(shaders.collect()), buffers, "{batch:?}");
     }
-    assert_eq!(most(cull::shaders().to_vec()), 8);
+    assert_eq!(most(cull::shaders().to_vec()), 7);
     assert_eq!(most(vec![("pose_baked", bake::shader())]), 4);
     let batch = naga::front::wgsl::parse_str(&shader("pose_batch.wgsl", &[])).unwrap();
     assert_eq!(constant(&batch, "NONE"), layout::NONE);
