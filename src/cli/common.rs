@@ -173,7 +173,9 @@ impl BackendArguments {
         }
         let mut entries = Vec::new();
         for peer in peers {
-            tell(format_args!("building {}", peer.name));
+            if peer.missing.is_none() {
+                tell(format_args!("building {}", peer.name));
+            }
             entries.extend(peers::entries(peer));
         }
         entries.extend(others);
