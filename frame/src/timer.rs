@@ -4,7 +4,7 @@ use super::counts::{CountSource, Counts, combined};
 use crate::wording;
 use serde::{Deserialize, Serialize};
 use skinbench_kernels::crowd::Crowd;
-use skinbench_kernels::pose::{CrowdPose, PaletteOut, PoseClock, PoseStage};
+use skinbench_kernels::pose::{CrowdPose, PoseClock, PoseOut, PoseStage};
 use skinbench_kernels::threads::Threads;
 use std::ops::Add;
 use std::str::FromStr;
@@ -316,7 +316,7 @@ impl StageTimer {
         crowd: &Crowd,
         tick: u32,
         threads: &Threads,
-        out: PaletteOut,
+        out: PoseOut,
     ) {
         self.update(pose, crowd, tick, false);
         let stages = pose.stages().iter().map(|&stage| stage.into());

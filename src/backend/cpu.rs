@@ -15,7 +15,7 @@ use crate::frame::{
 use crate::gameplay::GameplayData;
 use crate::model::{Rows, Shape};
 use crate::morph::{MorphScratch, MorphedLanes};
-use crate::pose::{Affine, BlockPalettes, CrowdPose, NoClock, PaletteOut, PoseData, Width};
+use crate::pose::{Affine, BlockPalettes, CrowdPose, NoClock, PoseData, PoseOut, Width};
 use crate::reference::Blending;
 use crate::simd::Isa;
 use crate::skin::Store;
@@ -357,10 +357,15 @@ impl PreparedKernel {
                 tick,
             };
             if kernel.layout == PaletteLayout::Fused {
-                let skin = |block: &Block, lanes: &[Affine<BLOCK>], out: &mut [f32]| {
-                    job.skin(block, BlockPalettes::Lanes(lanes), None, out);
+                let out = PoseOut {
+                    out,
+                    first: &|block| block.first_word,
+                    take: &|poses, out| {
+                        poses.in_lanes(|lanes| {
+                            job.skin(poses.block, BlockPalettes::Lanes(lanes), None, out);
+                        });
+                    },
                 };
-                let out = PaletteOut::Each { out, skin: &skin };
                 let pose = &mut poser.crowd_pose;
                 timer.update(pose, crowd, tick, !kept);
                 timer.wall(Stage::PoseSkin, || {
