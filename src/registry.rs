@@ -218,24 +218,11 @@ pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
     rows.into_iter().chain(device_rows).collect()
 });
 
-/// Backends that were in the registry, and the one that took the place of each.
-const REMOVED: [(&str, &str); 5] = [
-    ("gpu-compute:morph-16", "gpu-compute"),
-    ("gpu-compute:morph-dense", "gpu-compute"),
-    ("gpu-compute:subgroup", "gpu-compute:instances"),
-    ("gpu-full:levels", "gpu-full:culled"),
-    ("gpu-full:vertex-levels", "gpu-full:vertex-culled"),
-];
-
-/// One line about a name or pattern that no backend has: what took its place, or the closest name.
-pub fn unknown(name: &str) -> String {
-    match REMOVED.iter().find(|(removed, _)| *removed == name) {
-        Some((_, instead)) => format!("the backend {name:?} was removed; use {instead:?}"),
-        None => {
-            let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
-            wording::unknown("backend", name, &names)
-        }
-    }
+/// One line about a name or pattern that neither a backend nor a peer has, with the closest name.
+pub fn unknown(name: &str, peers: &[String]) -> String {
+    let mut names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+    names.extend(peers.iter().map(String::as_str));
+    wording::unknown("backend", name, &names)
 }
 
 #[cfg(feature = "gpu")]

@@ -1,10 +1,10 @@
 //! Finds the instances in view, and copies their players and placements to a contiguous range in the crowd's order. Every
 //! later kernel and draw takes its count from this pass and processes only these instances.
 
-use crate::crowd::table::{CrowdTable, Dispatch, MOST_RULES, Visible};
+use crate::crowd::table::{CrowdTable, Dispatch, MOST_RULES, Visible, VisibleChunk};
 use crate::device::{Buffer, Command, Recorder, Resource};
 use crate::kernel::Kernel;
-use crate::passes::{Call, Frame, Interface, Pass};
+use crate::passes::{Call, Frame, Pass};
 use crate::shader::{WORKGROUP, layout, wgsl};
 use crate::{Chunk, Gpu};
 use bytemuck::Zeroable;
@@ -12,7 +12,7 @@ use skinbench_frame::frustum::Frustum;
 use skinbench_frame::{Purpose, Result, Stage};
 use skinbench_kernels::crowd::Crowd;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The kernel of which a single workgroup does all of the work.
 const SCAN: &str = "cull_scan";
@@ -30,84 +30,77 @@ pub struct Cull {
     camera: Buffer,
     /// Kernel by kernel, those of all chunks.
     calls: Vec<Call>,
-    chunks: Vec<CulledChunk>,
-}
-
-/// Instances that are culled together.
-struct CulledChunk {
-    numbers: Buffer,
-    /// Indices of the instances in view.
-    visible: Buffer,
-    instances: u32,
 }
 
 impl Cull {
-    /// Creates the pass for a table whose instances the device counts.
+    /// Creates the pass, and lets the device count the instances of each chunk of a table.
     ///
     /// # Errors
     /// As [`Gpu::has`].
     pub fn new(
         gpu: &Gpu,
         crowd: &Crowd,
-        table: &CrowdTable,
-        visible: &Visible,
-        view: layout::Camera,
+        table: &mut CrowdTable,
+        frustum: &Frustum,
     ) -> Result<Self> {
+        let view = camera(frustum);
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let camera = gpu.buffer_with(Purpose::Scratch, "camera", bytemuck::bytes_of(&view), usage);
         let placements = gpu.storage(Purpose::Scratch, "placements", crowd.placements());
-        let mut kernels = Vec::new();
-        for (name, wgsl) in shaders() {
-            kernels.push(Kernel::new(gpu, name, wgsl, &[], true)?);
-        }
-        let mut chunks = Vec::with_capacity(table.chunks.len());
+        let in_view = gpu.buffer(
+            Purpose::Scratch,
+            "placements in view",
+            placements.size,
+            wgpu::BufferUsages::STORAGE,
+        );
+        let mut visible = Visible {
+            placements: in_view,
+            chunks: Vec::with_capacity(table.chunks.len()),
+        };
         let mut resources = Vec::with_capacity(table.chunks.len());
-        // A family has one chunk.
-        for (index, family) in table.families.iter().enumerate() {
-            let chunk = &visible.chunks[index];
-            let instances = family.instances.len() as u32;
-            let culled = CulledChunk {
-                numbers: chunk.numbers.clone(),
-                visible: gpu.buffer(
-                    Purpose::Scratch,
-                    "visible",
-                    u64::from(instances) * size_of::<u32>() as u64,
-                    wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
-                ),
-                instances,
-            };
-            let mut bound: Vec<(&str, Resource)> = vec![
+        for (index, chunk) in table.chunks.iter().enumerate() {
+            let own = visible_chunk(gpu, &table.numbers[index]);
+            let bytes = (chunk.instances.len() * size_of::<layout::Player>()) as u64;
+            let usage = wgpu::BufferUsages::STORAGE;
+            let players = gpu.buffer(Purpose::Scratch, "players in view", bytes, usage);
+            let bindings = &mut table.bindings[index];
+            bindings.extend([
+                ("players", players.into()),
+                ("chunk", own.chunk()),
+                ("batch", own.batch()),
+            ]);
+            let mut bound = bindings.clone();
+            bound.extend([
                 ("camera", (&camera).into()),
                 ("placements", (&placements).into()),
                 ("visible_placements", (&visible.placements).into()),
-                ("everyone", (&family.players).into()),
-                ("players", (&family.posed).into()),
-                ("numbers", (&chunk.numbers).into()),
-                ("dispatches", (&chunk.rules).into()),
-                ("workgroups", (&chunk.workgroups).into()),
-                ("visible", (&culled.visible).into()),
-            ];
-            bound.extend(shapes(gpu, crowd, &table.chunks[index]));
+                ("numbers", (&own.numbers).into()),
+                ("dispatches", (&own.rules).into()),
+                ("workgroups", (&own.workgroups).into()),
+                ("visible", (&own.indices).into()),
+            ]);
+            bound.extend(shapes(gpu, crowd, chunk));
             resources.push(bound);
-            chunks.push(culled);
+            visible.chunks.push(own);
         }
+        table.visible = Some(Arc::new(visible));
         let mut calls = Vec::new();
-        for (name, kernel) in KERNELS.iter().zip(&kernels) {
-            for (chunk, resources) in chunks.iter().zip(&resources) {
-                let groups = if *name == SCAN {
+        for (name, wgsl) in shaders() {
+            let kernel = Kernel::new(gpu, name, wgsl, &[], true)?;
+            for (chunk, resources) in table.chunks.iter().zip(&resources) {
+                let groups = if name == SCAN {
                     1
                 } else {
-                    chunk.instances.div_ceil(WORKGROUP)
+                    (chunk.instances.len() as u32).div_ceil(WORKGROUP)
                 };
                 let dispatch = Dispatch::Fixed(gpu.workgroups(groups));
-                calls.push(Call::new(gpu, kernel, resources, dispatch));
+                calls.push(Call::new(gpu, &kernel, resources, dispatch));
             }
         }
         Ok(Self {
             view,
             camera,
             calls,
-            chunks,
         })
     }
 
@@ -125,37 +118,9 @@ impl Cull {
         }
         commands.run(Command::End);
     }
-
-    /// The instances in view in the last frame: rising indices for each chunk.
-    ///
-    /// # Errors
-    /// [`BackendError::Device`](skinbench_frame::BackendError::Device) if the device was lost or refused a command.
-    pub fn read(&self, gpu: &Rc<Gpu>) -> Result<Vec<Vec<u32>>> {
-        let mut all = Vec::with_capacity(self.chunks.len());
-        let mut count = Vec::new();
-        let mut visible = Vec::new();
-        for chunk in &self.chunks {
-            count.clear();
-            gpu.read_back(&chunk.numbers, 0, 1, &mut count)?;
-            visible.clear();
-            gpu.read_back(&chunk.visible, 0, chunk.instances as usize, &mut visible)?;
-            // A broken kernel may count more than there are.
-            visible.truncate(count[0].to_bits() as usize);
-            all.push(visible.iter().map(|bits| bits.to_bits()).collect());
-        }
-        Ok(all)
-    }
 }
 
 impl Pass for Cull {
-    fn interface(&self) -> Interface {
-        Interface {
-            stages: &[Stage::Cull],
-            inputs: &[],
-            outputs: &["players", "batch", "chunk"],
-        }
-    }
-
     fn record(&mut self, frame: &mut Frame) {
         let view = bytemuck::bytes_of(&self.view);
         frame.commands.upload(&self.camera, view);
@@ -164,9 +129,44 @@ impl Pass for Cull {
 }
 
 /// A camera as shaders read it.
-pub(crate) fn camera(frustum: &Frustum) -> layout::Camera {
+fn camera(frustum: &Frustum) -> layout::Camera {
     layout::Camera {
         planes: frustum.planes(),
+    }
+}
+
+/// The numbers of a chunk, and room for what the device counts.
+fn visible_chunk(gpu: &Gpu, numbers: &layout::Numbers) -> VisibleChunk {
+    let storage = wgpu::BufferUsages::STORAGE;
+    // A rule that no kernel has set is counted all the same.
+    let rules = [layout::Dispatch::by_instance(1); MOST_RULES];
+    let workgroups = (rules.len() * size_of::<[u32; 3]>()) as u64;
+    let indices = numbers.chunk.instances as usize * size_of::<u32>();
+    VisibleChunk {
+        numbers: gpu.buffer_with(
+            Purpose::Scratch,
+            "numbers in view",
+            bytemuck::bytes_of(numbers),
+            wgpu::BufferUsages::UNIFORM | storage | wgpu::BufferUsages::COPY_SRC,
+        ),
+        indices: gpu.buffer(
+            Purpose::Scratch,
+            "visible",
+            indices as u64,
+            storage | wgpu::BufferUsages::COPY_SRC,
+        ),
+        rules: gpu.buffer_with(
+            Purpose::Scratch,
+            "dispatches",
+            bytemuck::cast_slice(&rules),
+            storage | wgpu::BufferUsages::COPY_DST,
+        ),
+        workgroups: gpu.buffer(
+            Purpose::Scratch,
+            "workgroups",
+            workgroups,
+            storage | wgpu::BufferUsages::INDIRECT,
+        ),
     }
 }
 
@@ -183,7 +183,7 @@ fn shapes(gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> [(&'static str, Resource);
         instances,
         groups,
         dispatches: MOST_RULES as u32,
-        most: gpu.adapter.workgroup_limit.get(),
+        most: gpu.adapter.workgroup_limit,
         ..Zeroable::zeroed()
     };
     let totals = u64::from(groups) * size_of::<[u32; 2]>() as u64;

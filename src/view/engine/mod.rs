@@ -13,8 +13,8 @@ use crate::harness::environment::{Build, Environment};
 use crate::harness::{MachineLimits, Observer, RunOptions, run};
 use crate::reference::WorstError;
 use crate::registry;
-use crate::report::{Screen, run_text, table};
-use crate::results::rows::MeasuredScene;
+use crate::report::{Screen, run_table, run_text};
+use crate::results::MeasuredScene;
 use crate::scene::{BuiltScene, Scene, Settings};
 use crate::threads::Threads;
 use indexmap::IndexSet;
@@ -327,10 +327,15 @@ impl Engine {
         let outcomes =
             run::run(&built, context, &options, observer).map_err(|error| error.to_string())?;
         let measured = MeasuredScene::new(&environment, &built);
-        let verdict = run_text::verdict(&measured, &outcomes, false);
-        let text = run_text::text(&measured, &limits, &outcomes, false, Screen::Wide);
+        let verdict = run_text::of_run(&measured, &outcomes, false);
+        let text = run_table::measured(&measured, &limits, &outcomes, Screen::Wide);
+        let study = run_table::study_of(&measured, &outcomes);
+        let rows = match study.points.first() {
+            Some(point) => run_table::table(&study, point).cells(),
+            None => Vec::new(),
+        };
         Ok(Measured {
-            rows: table::cells(&table::study_of(&measured, &outcomes)),
+            rows,
             text: text + &verdict,
             verdict: verdict.trim_start().to_owned(),
         })

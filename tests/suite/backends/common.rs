@@ -234,6 +234,16 @@ pub fn context_with_adapter() -> Option<Context> {
     context.gpu.is_some().then_some(context)
 }
 
+/// A context with an adapter that was changed before anything is created on it, to simulate another one; `None` as for
+/// [`context_with_adapter`].
+#[cfg(feature = "gpu")]
+pub fn context_with(change: impl FnOnce(&mut skinbench::gpu::Gpu)) -> Option<Context> {
+    let mut context = context_with_adapter()?;
+    let gpu = context.gpu.as_mut().unwrap();
+    change(std::sync::Arc::get_mut(gpu).unwrap());
+    Some(context)
+}
+
 /// A context with the adapter, if there is one. Under SKINBENCH_REQUIRE_GPU its absence fails.
 pub fn context() -> Context {
     #[cfg(feature = "gpu")]

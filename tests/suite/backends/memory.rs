@@ -1,5 +1,7 @@
 //! Memory that backends hold against what they promised, and the work of their frames.
 
+#[cfg(feature = "gpu")]
+use crate::backends::common::context_with;
 use crate::backends::common::{
     backends, build_scene, context, crowd, crowd_of, morphing, prepare_for, tube,
 };
@@ -204,16 +206,15 @@ fn bounds_and_sockets_are_counted() {
 #[cfg(feature = "gpu")]
 #[test]
 fn chunks_rings_and_kept_frames_are_counted() {
-    let context = context();
-    let Some(gpu) = &context.gpu else { return };
     let crowd = crowd(vec![
         (walker(500).unwrap(), 70),
         (extremes::star_64().unwrap(), 40),
     ]);
-    // Chunks of 20 walkers.
-    gpu.adapter
-        .binding_limit
-        .set(20 * crowd.groups()[0].instance_words() as u64 * 4);
+    let twenty_walkers = 20 * crowd.groups()[0].instance_words() as u64 * 4;
+    let Some(context) = context_with(|gpu| gpu.adapter.binding_limit = twenty_walkers) else {
+        return;
+    };
+    let gpu = context.gpu.as_ref().unwrap();
     assert!(gpu.chunks(&crowd).unwrap().len() > 4);
     for keep in [Retention::Frame, Retention::Ring, Retention::TwoFrames] {
         let kept = assert_kept(

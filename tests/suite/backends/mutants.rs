@@ -380,12 +380,11 @@ fn mutants_of_changing_crowds_die() {
 #[cfg(feature = "gpu")]
 mod gpu {
     use super::*;
-    use crate::backends::common::{context_with_adapter, crowd_of};
+    use crate::backends::common::{context_with, context_with_adapter, crowd_of};
     use skinbench::asset::walker::walker;
     use skinbench::gpu::Edit;
     use skinbench::vertex::{Attributes, VertexFormat};
-    use std::cell::Cell;
-    use std::rc::Rc;
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
     /// Old text, which the shader must hold, and the text that breaks it.
     type Mutation = (&'static str, &'static str);
@@ -415,12 +414,12 @@ mod gpu {
     ];
 
     /// Puts one mutation, or none, into the shaders that hold it; says whether any did.
-    fn edit_of_some(mutation: Option<Mutation>) -> (Edit, Rc<Cell<bool>>) {
-        let edited = Rc::new(Cell::new(mutation.is_none()));
-        let seen = Rc::clone(&edited);
-        let edit: Edit = Rc::new(move |wgsl| match mutation {
+    fn edit_of_some(mutation: Option<Mutation>) -> (Edit, Arc<AtomicBool>) {
+        let edited = Arc::new(AtomicBool::new(mutation.is_none()));
+        let seen = Arc::clone(&edited);
+        let edit: Edit = Arc::new(move |wgsl| match mutation {
             Some((old, new)) => {
-                seen.set(seen.get() || wgsl.contains(old));
+                seen.fetch_or(wgsl.contains(old), Relaxed);
                 wgsl.replace(old, new)
             }
             None => wgsl,
@@ -437,11 +436,11 @@ mod gpu {
     ) -> Option<String> {
         let (edit, edited) = edit_of_some(mutation);
         let edits = &context.gpu.as_ref().unwrap().edit;
-        edits.replace(Some(edit));
+        *edits.lock().unwrap() = Some(edit);
         let backend = registry::find(name).unwrap().create(context).unwrap();
         let failure = refused_with(crowd, &*backend, context);
-        edits.replace(None);
-        assert!(edited.get(), "no shader holds {mutation:?}");
+        *edits.lock().unwrap() = None;
+        assert!(edited.load(Relaxed), "no shader holds {mutation:?}");
         failure
     }
 
@@ -573,12 +572,10 @@ mod gpu {
 
     #[test]
     fn merged_mutants_die() {
-        let Some(context) = context_with_adapter() else {
+        // So that workgroups lie in several rows.
+        let Some(context) = context_with(|gpu| gpu.adapter.workgroup_limit = 3) else {
             return;
         };
-        let gpu = context.gpu.as_ref().unwrap();
-        // So that workgroups lie in several rows.
-        gpu.adapter.workgroup_limit.set(3);
         // Two models of either kind: with more than four influences, and without.
         let crowd = crowd(vec![
             (tube(6, 14, 4), 19),
