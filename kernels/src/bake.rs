@@ -4,7 +4,7 @@ use crate::crowd::{BLOCK, Crowd, Group, Layer, LayerKind, REST, time};
 use crate::model::{
     Bounds, Clip, IDENTITY_ROWS, Model, Rows, Similarity, affine_to_f64_rows, rows_to_affine,
 };
-use crate::pose::{Affine, CrowdPose, Ends, KeySpan, Local, NoClock, PoseOut, Width, block};
+use crate::pose::{Affine, CrowdPose, ErrorPoints, KeySpan, Local, NoClock, PoseOut, Width, block};
 use crate::simd::Isa;
 use crate::threads::Threads;
 use glam::{DAffine3, DMat3, DVec3, Mat3, Mat4, Quat, Vec4};
@@ -164,7 +164,7 @@ impl Rate {
 pub struct Baker<'a> {
     model: &'a Model,
     format: BakeFormat,
-    ends: Ends,
+    points: ErrorPoints,
     /// The unit of position errors.
     diagonal: f64,
     /// One item per entry.
@@ -193,7 +193,7 @@ impl<'a> Baker<'a> {
         Self {
             model,
             format,
-            ends: Ends::of(model),
+            points: ErrorPoints::of(model),
             diagonal,
             entries,
         }
@@ -340,7 +340,7 @@ impl<'a> Baker<'a> {
         BakeError {
             position: position / self.diagonal,
             direction,
-            ends: self.ends.distance(joint, &off_pose),
+            ends: self.points.distance(joint, &off_pose),
         }
     }
 }
