@@ -8,7 +8,7 @@ use crate::crowd::chunk::Sharing;
 use crate::crowd::table::CrowdTable;
 use crate::device::adapter::Adapter;
 use crate::device::command::{Command, Pass as OpenPass, PassEnds, Recorder};
-use crate::device::{Buffer, Failures, needs, one_line};
+use crate::device::{Buffer, Failures, named, needs, one_line};
 use crate::passes::skin::{Skin, SkinKernel};
 use crate::passes::{Frame, Pass, Plan, Posing, Skinning, Strategy, plan};
 use crate::{Chunk, Gpu};
@@ -180,7 +180,7 @@ impl AdoptedMesh {
             needs(most == instances as usize, &message)?;
             let palettes = Buffer::from(palettes.clone());
             for bindings in &mut table.bindings {
-                bindings.push(("palettes", (&palettes).into()));
+                bindings.push(named("palettes", &palettes));
             }
             Skin::new(gpu, &crowd, &mut table, &[kernel], None)
         })?;

@@ -3,7 +3,7 @@
 use crate::crowd::table::{Visible, VisibleChunk};
 use crate::device::{
     BindGroup, Buffer, COLOR, Command, EntryPoint, FragmentDescription, Named, PipelineDescription,
-    Recorder, RenderPipeline,
+    Recorder, RenderPipeline, named,
 };
 use crate::draw::overlay::unorm8;
 use crate::draw::surfaces::Surfaces;
@@ -22,13 +22,13 @@ use std::sync::Arc;
 use wgpu::util::DrawIndexedIndirectArgs;
 
 /// Motion of a pixel since the last frame, in units of half the picture; 16 bits per axis.
-pub(crate) const MOTION: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Float;
+pub const MOTION: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Float;
 /// Bytes of a draw's arguments, and offset of the instance count in them.
 const BYTES: u64 = size_of::<DrawIndexedIndirectArgs>() as u64;
 const COUNT: u64 = std::mem::offset_of!(DrawIndexedIndirectArgs, instance_count) as u64;
 
 /// A group's paint, triangles and edges.
-pub(crate) struct GroupDraw {
+pub struct GroupDraw {
     /// Everything that group 1 of a draw binds besides the view and the placements: colours of vertices for timed
     /// frames, textured surfaces for pictures.
     paint: Vec<Named>,
@@ -65,10 +65,8 @@ impl GroupDraw {
     ) -> Vec<Self> {
         let paint = paint.unwrap_or_else(|| {
             let colors: Vec<u32> = models.iter().flat_map(|model| colors(model)).collect();
-            vec![(
-                "colors",
-                gpu.storage(Purpose::Targets, "colors", &colors).into(),
-            )]
+            let colors = gpu.storage(Purpose::Targets, "colors", &colors);
+            vec![named("colors", &colors)]
         });
         let mut all: Vec<u32> = Vec::new();
         let mut first = 0;
@@ -100,7 +98,7 @@ impl GroupDraw {
 }
 
 /// Every edge of a model's triangles once, as a line list; none if the mode draws none.
-pub(crate) fn edges(mode: Mode, model: &Model) -> Vec<u32> {
+pub fn edges(mode: Mode, model: &Model) -> Vec<u32> {
     if mode == Mode::Skin {
         return Vec::new();
     }
@@ -115,7 +113,7 @@ pub(crate) fn edges(mode: Mode, model: &Model) -> Vec<u32> {
 }
 
 /// Each vertex's material colour, linear RGBA with 8 bits each.
-pub(crate) fn colors(model: &Model) -> Vec<u32> {
+pub fn colors(model: &Model) -> Vec<u32> {
     let mut colors = vec![0xffff_ffff; model.mesh().vertex_count()];
     for subset in model.mesh().primitives().iter().flat_map(|p| &p.subsets) {
         let color = unorm8(model.materials()[usize::from(subset.material)].base_color);
@@ -129,7 +127,7 @@ pub(crate) fn colors(model: &Model) -> Vec<u32> {
 }
 
 /// Everything that is the same for all draws of a presenter.
-pub(crate) struct Scenery {
+pub struct Scenery {
     pub gpu: Arc<Gpu>,
     pub mode: Mode,
     /// For a picture, whether instances are tinted; `None` for timed frames.
@@ -159,7 +157,7 @@ struct Pipelines {
 }
 
 /// The draws of a source.
-pub(crate) struct Draws {
+pub struct Draws {
     list: Vec<Draw>,
     /// The calls of all draws.
     calls: Vec<DrawIndexedIndirectArgs>,
@@ -227,8 +225,8 @@ impl Draws {
             Arc::new(scenery.pipelines(source, kind))
         });
         let shown = [
-            ("view", (&scenery.view).into()),
-            ("placements", placements.into()),
+            named("view", &scenery.view),
+            named("placements", placements),
         ];
         let at_once = if together { usize::MAX } else { 1 };
         let merged = source.access.is_merged();
@@ -385,13 +383,13 @@ impl Scenery {
             let mut resources: Vec<Named> = match (&tables, &stored.form.visible) {
                 (Some(tables), _) => tables.to_vec(),
                 (None, Some(visible)) => vec![("chunk", visible.chunks[index].chunk())],
-                (None, None) => vec![("chunk", (&self.uniforms[index]).into())],
+                (None, None) => vec![named("chunk", &self.uniforms[index])],
             };
             if let Some(buffer) = stored.buffers.get(index) {
-                resources.push(("vertices", buffer.into()));
+                resources.push(named("vertices", buffer));
             }
             if let Some(buffer) = stored.previous.get(index) {
-                resources.push(("previous", buffer.into()));
+                resources.push(named("previous", buffer));
             }
             batches.push(DrawnBatch {
                 group: layout.bind(gpu, "vertices", &resources),
@@ -443,10 +441,7 @@ impl Scenery {
             .gpu
             .storage(Purpose::Targets, "drawn instances", &instances);
         let cubes = self.gpu.storage(Purpose::Targets, "cubes", &cubes);
-        [
-            ("drawn_instances", instances.into()),
-            ("cubes", cubes.into()),
-        ]
+        [named("drawn_instances", &instances), named("cubes", &cubes)]
     }
 
     fn pipelines(&self, source: &VertexSource, kind: Kind) -> Pipelines {

@@ -14,7 +14,8 @@ use crate::kernel::GroupLayout;
 use crate::passes::update::{Record, Update};
 use crate::passes::vertices::{BufferForm, Drawable, StoredVertices, draw_root, preskinned_shader};
 use crate::shader::layout;
-use crate::{Commands, Gpu, MeshForm, Visible, chunk_uniform};
+use crate::crowd::table::{Visible, chunk_uniform};
+use crate::{Commands, Gpu, MeshForm};
 use skinbench_frame::{
     BackendError, FrameInput, OutputBuffers, Purpose, Result, Stage, StageTimer, View,
 };
@@ -154,7 +155,6 @@ impl Presenter {
             )));
         }
         let chunks = gpu.chunks(crowd)?;
-        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let stages = wgpu::ShaderStages::VERTEX_FRAGMENT;
         let samples = if picture.is_some() { SAMPLES } else { 1 };
         let scenery = Scenery {
@@ -168,12 +168,7 @@ impl Presenter {
                 1,
                 stages,
             ),
-            view: gpu.buffer_with(
-                Purpose::Targets,
-                "view",
-                bytemuck::bytes_of(&view_uniform(&view)),
-                usage,
-            ),
+            view: gpu.uniform(Purpose::Targets, "view", &view_uniform(&view)),
             placements: gpu.storage(Purpose::Targets, "placements", crowd.placements()),
             groups: GroupDraw::all(&gpu, view.mode, &models, surfaces),
             models,
@@ -402,13 +397,8 @@ impl Presenter {
         let gpu = self.gpu();
         let height = self.view.height;
         let row = (self.view.width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
-        let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        let buffer = gpu.buffer(
-            Purpose::Staging,
-            "picture",
-            u64::from(row) * u64::from(height),
-            usage,
-        );
+        let bytes = u64::from(row) * u64::from(height);
+        let buffer = gpu.scratch(Purpose::Staging, "picture", bytes);
         let mut commands = gpu.commands("picture");
         commands.run(Command::FromTexture {
             from: target,

@@ -2,7 +2,7 @@
 //! and the assignment of vertices and instances to threads.
 
 use crate::crowd::table::{CrowdTable, Dispatch};
-use crate::device::{BindGroup, Buffer, Command, Named, Recorder, Resource};
+use crate::device::{BindGroup, Buffer, Command, Named, Recorder, Resource, named};
 use crate::forms::kind::{self, Kind, ONE_CHUNK};
 use crate::forms::mesh::{MeshForm, upload_meshes};
 use crate::forms::morph::MorphForm;
@@ -373,7 +373,7 @@ impl CompiledSkin {
                     skin.calls.push(SkinCall {
                         output,
                         kernel: Arc::clone(&compiled[first.group]),
-                        inputs: [&tables.named[..], &table.bindings[tables.first_chunk]].concat(),
+                        inputs: [&tables.inputs[..], &table.bindings[tables.first_chunk]].concat(),
                         all: Dispatch::Fixed(workgroups),
                         instances: 1,
                         moving: workgroups,
@@ -415,7 +415,7 @@ impl CompiledSkin {
         let mut groups = Vec::with_capacity(self.calls.len());
         for call in &self.calls {
             let output = &buffers[call.output % buffers.len()];
-            let resources = [&call.inputs[..], &[("output", output.into())]].concat();
+            let resources = [&call.inputs[..], &[named("output", output)]].concat();
             groups.push(call.kernel.bind(gpu, 0, &resources));
         }
         BoundOutputs {
@@ -468,15 +468,12 @@ impl Characters {
         let alignment = gpu.adapter.limits.min_uniform_buffer_offset_alignment;
         let stride = size.next_multiple_of(alignment as usize);
         let instances = crowd.groups().iter().map(|g| g.len()).max().unwrap_or(0);
-        let bytes = instances * stride;
+        let mut contents = vec![0u8; instances * stride];
+        for (instance, bytes) in (0u32..).zip(contents.chunks_exact_mut(stride)) {
+            bytes[..4].copy_from_slice(&instance.to_ne_bytes());
+        }
         let usage = wgpu::BufferUsages::UNIFORM;
-        let buffer = gpu.buffer_of(Purpose::Scratch, "characters", bytes, usage, || {
-            let mut contents = vec![0u8; bytes];
-            for (instance, bytes) in (0..).zip(contents.chunks_exact_mut(stride)) {
-                bytes[..size].copy_from_slice(bytemuck::bytes_of(&[instance, 0u32, 0, 0]));
-            }
-            contents
-        });
+        let buffer = gpu.buffer_with(Purpose::Scratch, "characters", &contents, usage);
         let character = Resource::Buffer {
             buffer,
             offset: 0,
@@ -521,8 +518,7 @@ fn choose(
     };
     let mut excerpt = table.excerpt(gpu, index, trial_instances(gpu, crowd, chunk));
     let bytes = excerpt.chunks[0].output_bytes(crowd);
-    let usage = wgpu::BufferUsages::STORAGE;
-    let output = [gpu.buffer(Purpose::Staging, "trial", bytes, usage)];
+    let output = [gpu.scratch(Purpose::Staging, "trial", bytes)];
     let mut candidates = Vec::with_capacity(kernels.len());
     let mut most_bytes = 0;
     let mut largest = 0;
