@@ -131,12 +131,7 @@ fn elapsed([begin, end]: &[u64; 2], ns_per_tick: f32) -> Option<u64> {
 
 /// Fault of the ticks of a frame with one stage. `wall` is the time by the host's clock from before the frame was submitted
 /// until the device was idle. With an `outer` pair, that comes first.
-pub fn fault(
-    ticks: &[u64],
-    ns_per_tick: f32,
-    outer: bool,
-    wall: Duration,
-) -> Option<&'static str> {
+pub fn fault(ticks: &[u64], ns_per_tick: f32, outer: bool, wall: Duration) -> Option<&'static str> {
     let pairs = ticks.as_chunks::<2>().0;
     let Some(&[begin, end]) = pairs.last() else {
         return Some("timestamps are missing");

@@ -179,11 +179,7 @@ impl Capture {
             part: DrawPart::default(),
         }));
         commands.run(Command::Pipeline { pipeline });
-        commands.run(Command::Bind {
-            index: 1,
-            group: &self.group,
-            offsets: &[],
-        });
+        commands.bind(1, &self.group, &[]);
         let stride = self.source.stride;
         for_each_binding(
             &mut commands,

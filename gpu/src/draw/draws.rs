@@ -70,30 +70,26 @@ impl GroupDraw {
         });
         let mut all: Vec<u32> = Vec::new();
         let mut first = 0;
-        let mut ends = Vec::with_capacity(models.len());
+        let mut ranges = Vec::with_capacity(models.len());
         for model in models {
             let mesh = model.mesh();
+            let begin = all.len() as u32;
             all.extend(mesh.indices().iter().map(|index| first + index));
             let middle = all.len() as u32;
             all.extend(edges(mode, model).iter().map(|index| first + index));
-            ends.push([middle, all.len() as u32]);
+            ranges.push([begin..middle, middle..all.len() as u32]);
             first += mesh.vertex_count() as u32;
         }
         let contents = bytemuck::cast_slice(&all);
         let usage = wgpu::BufferUsages::INDEX;
         let indices = gpu.buffer_with(Purpose::Targets, "indices", contents, usage);
-        let mut begin = 0;
-        let mut groups = Vec::with_capacity(models.len());
-        for [middle, end] in ends {
-            groups.push(Self {
-                paint: paint.clone(),
-                indices: indices.clone(),
-                triangles: begin..middle,
-                edges: middle..end,
-            });
-            begin = end;
-        }
-        groups
+        let group = |[triangles, edges]: [Range<u32>; 2]| Self {
+            paint: paint.clone(),
+            indices: indices.clone(),
+            triangles,
+            edges,
+        };
+        ranges.into_iter().map(group).collect()
     }
 }
 
@@ -197,10 +193,8 @@ impl Draws {
         let gpu = &scenery.gpu;
         let at_once = scenery.draws_together(source.access) && gpu.adapter.multi_draws;
         if source.visible.is_some() || at_once {
-            let mut contents = Vec::with_capacity(draws.calls.len() * BYTES as usize);
-            for call in &draws.calls {
-                contents.extend_from_slice(call.as_bytes());
-            }
+            let calls = draws.calls.iter();
+            let contents: Vec<u8> = calls.flat_map(|call| call.as_bytes()).copied().collect();
             let usage = wgpu::BufferUsages::INDIRECT | wgpu::BufferUsages::COPY_DST;
             let arguments = gpu.buffer_with(Purpose::Targets, "draws", &contents, usage);
             draws.arguments = Some(arguments);
@@ -287,11 +281,7 @@ impl Draws {
             pass.run(Command::Pipeline {
                 pipeline: wireframe.map_or(triangles, |[hidden, _]| hidden),
             });
-            pass.run(Command::Bind {
-                index: 1,
-                group: &draw.paint,
-                offsets: &[],
-            });
+            pass.bind(1, &draw.paint, &[]);
             pass.run(Command::Indices {
                 buffer: &draw.indices,
             });
@@ -305,44 +295,28 @@ impl Draws {
 
     fn call(&self, pass: &mut Commands, draw: &Draw, range: &Range<usize>) {
         if let Some(arguments) = &self.arguments {
-            pass.run(Command::Bind {
-                index: 0,
-                group: &draw.vertices,
-                offsets: &[],
-            });
+            pass.bind(0, &draw.vertices, &[]);
             return pass.run(Command::DrawIndexedIndirect {
                 arguments,
                 offset: range.start as u64 * BYTES,
                 count: range.len() as u32,
             });
         }
-        let calls = &self.calls[range.clone()];
-        for_each_binding(
-            pass,
-            &draw.vertices,
-            self.stride,
-            instances(&calls[0]),
-            |pass, bound| {
-                for call in calls.iter().filter(|call| call.index_count > 0) {
-                    // Chunks that are drawn together are bound once.
-                    let drawn = if self.stride.is_some() {
-                        bound.clone()
-                    } else {
-                        instances(call)
-                    };
-                    pass.run(Command::DrawIndexed {
-                        indices: call.first_index..call.first_index + call.index_count,
-                        instances: drawn,
-                    });
-                }
-            },
-        );
+        for call in &self.calls[range.clone()] {
+            if call.index_count == 0 {
+                continue;
+            }
+            let indices = call.first_index..call.first_index + call.index_count;
+            let instances = call.first_instance..call.first_instance + call.instance_count;
+            let draw_bound = |pass: &mut Commands, instances| {
+                pass.run(Command::DrawIndexed {
+                    indices: indices.clone(),
+                    instances,
+                });
+            };
+            for_each_binding(pass, &draw.vertices, self.stride, instances, draw_bound);
+        }
     }
-}
-
-/// The instances of a draw.
-fn instances(call: &DrawIndexedIndirectArgs) -> Range<u32> {
-    call.first_instance..call.first_instance + call.instance_count
 }
 
 /// The draw of a chunk's indices.

@@ -146,7 +146,7 @@ impl Pass for Gameplay {
             let Some(staging) = readback.ring.iter_mut().find(|s| s.frame.is_none()) else {
                 continue;
             };
-            frame.commands.run(Command::Stage(readback.stage.name()));
+            frame.commands.run(Command::Stage(readback.stage));
             let mut offset = 0;
             for output in &readback.outputs {
                 frame.commands.run(Command::Copy {

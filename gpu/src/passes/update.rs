@@ -120,6 +120,7 @@ impl Update {
         for buffer in changed() {
             let threads = buffer.staged[0] * self.record.words() as u32;
             let workgroups = gpu.workgroups(threads.div_ceil(WORKGROUP));
+            let workgroups = Command::Dispatch { workgroups };
             commands.dispatch(&self.kernel.pipeline, &buffer.group, workgroups);
         }
         commands.run(Command::End);

@@ -74,7 +74,7 @@ impl Gpu {
             let mut commands = self.frame("clock check");
             let label = Stage::Skin.name();
             commands.run(Command::Compute { label });
-            commands.dispatch(&kernel.pipeline, &group, workgroups);
+            commands.dispatch(&kernel.pipeline, &group, Command::Dispatch { workgroups });
             commands.run(Command::End);
             commands.finish()?;
             let wall = start.elapsed();
