@@ -3,7 +3,7 @@
 
 use crate::Gpu;
 use crate::crowd::chunk::{Chunk, Sharing, batches, slots};
-use crate::device::{Buffer, Command, Named, Resource};
+use crate::device::{Buffer, Command, Named, Resource, named};
 use crate::forms::baked::BakedGroups;
 use crate::forms::packing::Grid;
 use crate::forms::posed_models::{depths, level_count};
@@ -183,7 +183,7 @@ impl CrowdTable {
         let uniform = gpu.uniform(Purpose::Scratch, "chunk", &numbers.chunk);
         let mut bindings = self.bindings[index].clone();
         bindings.retain(|named| named.0 != "chunk");
-        bindings.push(("chunk", uniform.into()));
+        bindings.push(named("chunk", &uniform));
         Self {
             chunks: vec![chunk],
             batches: std::iter::once(0..1).collect(),
@@ -199,10 +199,10 @@ impl CrowdTable {
     pub(crate) fn bind_numbers(&mut self, gpu: &Gpu, posed: bool) {
         for (numbers, bindings) in self.numbers.iter().zip(&mut self.bindings) {
             let chunk = gpu.uniform(Purpose::Scratch, "chunk", &numbers.chunk);
-            bindings.push(("chunk", chunk.into()));
+            bindings.push(named("chunk", &chunk));
             if posed {
                 let batch = gpu.uniform(Purpose::Scratch, "batch", &numbers.batch);
-                bindings.push(("batch", batch.into()));
+                bindings.push(named("batch", &batch));
             }
         }
     }

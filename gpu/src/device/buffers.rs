@@ -7,10 +7,10 @@ use skinbench_frame::{BackendError, Purpose, Result, Retention};
 use std::sync::Arc;
 
 /// Buffers of a ring.
-pub(crate) const RING: usize = 3;
+pub const RING: usize = 3;
 
 /// Sizes of the buffers for outputs of these sizes: one per output, or those of a ring.
-pub(crate) fn output_sizes(sizes: impl IntoIterator<Item = u64>, keep: Retention) -> Vec<u64> {
+pub fn output_sizes(sizes: impl IntoIterator<Item = u64>, keep: Retention) -> Vec<u64> {
     let sizes: Vec<u64> = sizes.into_iter().collect();
     let largest = sizes.iter().copied().max().unwrap_or(0);
     if keep == Retention::Ring && sizes.len() > RING {

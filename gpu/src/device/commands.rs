@@ -25,15 +25,14 @@ pub struct Commands {
     pub(crate) clock: Option<DeviceClock>,
     pub(crate) queried: QueriedStages,
     stage: Option<OpenStage>,
-    /// The queries of the stage `draw`.
-    draw: Option<StageQueries>,
 }
 
 /// The stage that is being recorded.
 struct OpenStage {
     stage: Stage,
-    /// The query that the encoder takes at its end.
-    last_query: Option<u32>,
+    queries: Option<StageQueries>,
+    /// `true` if the encoder takes the queries, not a pass.
+    by_marks: bool,
     /// `true` if it is timed by fences.
     fenced: bool,
     ends_with_pass: bool,
@@ -83,7 +82,6 @@ impl Gpu {
             clock: None,
             queried: QueriedStages::default(),
             stage: None,
-            draw: None,
         }
     }
 }
@@ -148,104 +146,65 @@ impl Commands {
         }
     }
 
-    /// Begins the stage of a compute pass, if it is timed. Returns the queries at the ends of the pass.
-    ///
-    /// A software adapter gets one submission per stage: llvmpipe runs dispatches and copies at once but takes
-    /// timestamps at its next flush, so that in a single submission 130 ms of skinning were measured as 0.1 ms. The
-    /// begin is flushed before the work. The end may share its flush with the next stage's begin, because the work
-    /// before both is done by then.
-    fn begin_compute(&mut self, label: &str) -> PassEnds {
-        let (Some(stage), Some(clock)) = (Stage::named(label), self.clock) else {
-            return PassEnds::default();
+    /// Begins a stage, if it is timed. A stage beyond the capacity stays untimed.
+    fn begin(&mut self, stage: Stage, by_marks: bool) {
+        let Some(clock) = self.clock else {
+            return;
         };
-        let by_marks = self.gpu.adapter.summary.software && self.gpu.times_in_encoder();
-        if by_marks || clock.is_fenced() {
-            self.begin_stage(stage, true);
-            return PassEnds::default();
+        // What was recorded before goes to another submission.
+        let fenced = clock.is_fenced() && self.cut.remaining_capacity() >= 2;
+        if fenced {
+            self.cut(None);
         }
-        match self.span(stage) {
-            Some([begin, end]) => [Some(begin), Some(end)],
-            None => PassEnds::default(),
+        let mut queries = None;
+        let takes_queries = self.gpu.queries().is_some() && !clock.is_fenced();
+        if takes_queries && (!by_marks || self.gpu.times_in_encoder()) {
+            queries = self.queried.span(stage);
         }
-    }
-
-    fn begin_named(&mut self, name: &str) {
-        if let Some(stage) = Stage::named(name).filter(|_| self.clock.is_some()) {
-            self.begin_stage(stage, false);
-        }
-    }
-
-    /// Queries for a stage, if it is timed by any.
-    fn span(&mut self, stage: Stage) -> Option<StageQueries> {
-        let by_queries = self.clock.is_some_and(|clock| !clock.is_fenced());
-        let queries = self.gpu.queries().filter(|_| by_queries);
-        queries.and_then(|_| self.queried.span(stage))
-    }
-
-    /// Begins a stage between passes, if the clock of the device can time it.
-    fn begin_stage(&mut self, stage: Stage, ends_with_pass: bool) {
-        let fenced = self.begin_fenced();
-        let mut last_query = None;
-        if self.gpu.times_in_encoder()
-            && let Some([begin, end]) = self.span(stage)
-        {
+        if let (true, Some([begin, _])) = (by_marks, queries) {
             self.mark(begin);
             self.flush();
-            last_query = Some(end);
         }
         self.stage = Some(OpenStage {
             stage,
-            last_query,
+            queries,
+            by_marks,
             fenced,
-            ends_with_pass,
+            ends_with_pass: false,
         });
     }
 
-    /// Begins or continues the stage `draw`. Returns the queries at the ends of the pass.
-    fn begin_draw(&mut self, part: DrawPart) -> PassEnds {
-        if part == DrawPart::default() || self.clock.is_none() {
+    /// Begins a pass, which is a part of the stage. Returns the queries at its ends.
+    ///
+    /// A software adapter gets one submission per stage of compute passes: llvmpipe runs dispatches and copies at once but
+    /// takes timestamps at its next flush, so that in a single submission 130 ms of skinning were measured as 0.1 ms. The
+    /// begin is flushed before the work. The end may share its flush with the next stage's begin, because the work
+    /// before both is done by then.
+    fn begin_pass(&mut self, stage: Option<Stage>, part: DrawPart) -> PassEnds {
+        if let (Some(stage), true) = (stage, part.first) {
+            let software = self.gpu.adapter.summary.software && self.gpu.times_in_encoder();
+            self.begin(stage, software && stage != Stage::Draw);
+        }
+        let Some(open) = &mut self.stage else {
             return PassEnds::default();
-        }
-        if part.first {
-            let fenced = self.begin_fenced();
-            self.draw = self.span(Stage::Draw);
-            self.stage = Some(OpenStage {
-                stage: Stage::Draw,
-                last_query: None,
-                fenced,
-                ends_with_pass: false,
-            });
-        }
-        if let Some(stage) = &mut self.stage {
-            stage.ends_with_pass = part.last;
-        }
-        match self.draw {
+        };
+        open.ends_with_pass = part.last;
+        match open.queries.filter(|_| !open.by_marks) {
             Some([begin, end]) => [part.first.then_some(begin), part.last.then_some(end)],
             None => PassEnds::default(),
         }
     }
 
-    fn end_stage(&mut self) {
-        let Some(stage) = self.stage.take() else {
+    fn end(&mut self) {
+        let Some(open) = self.stage.take() else {
             return;
         };
-        if let Some(query) = stage.last_query {
-            self.mark(query);
+        if let (true, Some([_, end])) = (open.by_marks, open.queries) {
+            self.mark(end);
         }
-        if stage.fenced {
-            self.cut(Some(stage.stage));
+        if open.fenced {
+            self.cut(Some(open.stage));
         }
-    }
-
-    /// Begins a stage that is timed by fences, if any are: what was recorded before goes to another submission. Returns
-    /// whether its end must be cut off, too. A stage beyond the capacity stays untimed, as with timestamps.
-    fn begin_fenced(&mut self) -> bool {
-        let fenced = self.clock.is_some_and(DeviceClock::is_fenced);
-        let begins = fenced && self.cut.remaining_capacity() >= 2;
-        if begins {
-            self.cut(None);
-        }
-        begins
     }
 
     /// Ends the current submission, which is timed as a stage if one is named; later commands go to another submission
@@ -286,10 +245,10 @@ impl Recorder for Commands {
             return lock(tape).append(&command);
         }
         let ends = match &command {
-            Command::Stage(name) => return self.begin_named(name),
-            Command::EndStage => return self.end_stage(),
-            Command::Compute { label } => self.begin_compute(label),
-            Command::Render(targets) => self.begin_draw(targets.part),
+            Command::Stage(stage) => return self.begin(*stage, true),
+            Command::EndStage => return self.end(),
+            Command::Compute { label } => self.begin_pass(Stage::named(label), DrawPart::WHOLE),
+            Command::Render(targets) => self.begin_pass(Some(Stage::Draw), targets.part),
             _ => PassEnds::default(),
         };
         let (Some(encoder), Some(open)) = (&mut self.encoder, self.gpu.wgpu()) else {
@@ -303,7 +262,7 @@ impl Recorder for Commands {
         if let (Command::End, Some(stage)) = (&command, &self.stage)
             && stage.ends_with_pass
         {
-            self.end_stage();
+            self.end();
         }
     }
 

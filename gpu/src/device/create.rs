@@ -10,6 +10,11 @@ use skinbench_frame::{Bytes, DeviceObject, Purpose};
 use skinbench_kernels::threads::lock;
 use wgpu::util::DeviceExt;
 
+/// Usages of storage buffers, which copies read and fill, too.
+const STORAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
+    .union(wgpu::BufferUsages::COPY_SRC)
+    .union(wgpu::BufferUsages::COPY_DST);
+
 /// A texture of two dimensions, with layers in the third, levels and samples.
 pub struct TextureDescription<'a> {
     pub label: &'a str,
@@ -124,12 +129,9 @@ impl Gpu {
         self.sized_buffer(purpose, label, size, usage, None)
     }
 
-    /// Creates a storage buffer that kernels write, and that copies read and fill.
+    /// Creates a storage buffer.
     pub fn scratch(&self, purpose: Purpose, label: &str, size: u64) -> Buffer {
-        let usage = wgpu::BufferUsages::STORAGE
-            | wgpu::BufferUsages::COPY_SRC
-            | wgpu::BufferUsages::COPY_DST;
-        self.buffer(purpose, label, size, usage)
+        self.buffer(purpose, label, size, STORAGE)
     }
 
     /// Creates a buffer with these contents. A binding cannot be empty, so empty contents become zeros.
@@ -149,33 +151,31 @@ impl Gpu {
         self.sized_buffer(purpose, label, size, usage, Some(contents))
     }
 
-    /// As [`Gpu::buffer_with`], for contents of `count` items that take long or much memory: they are not made where
-    /// buffers are only counted.
-    pub(crate) fn buffer_of<T: NoUninit>(
+    /// Creates a storage buffer with these contents.
+    pub fn storage<T: NoUninit>(&self, purpose: Purpose, label: &str, contents: &[T]) -> Buffer {
+        self.buffer_with(purpose, label, bytemuck::cast_slice(contents), STORAGE)
+    }
+
+    /// As [`Gpu::storage`], for contents of `count` items that take long or much memory: they are not made where buffers
+    /// are only counted.
+    pub(crate) fn storage_of<T: NoUninit>(
         &self,
         purpose: Purpose,
         label: &str,
         count: usize,
-        usage: wgpu::BufferUsages,
         contents: impl FnOnce() -> Vec<T>,
     ) -> Buffer {
         let bytes = (count * size_of::<T>()) as u64;
         if self.only_counts() && bytes > 0 {
             let size = bytes.next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
-            return self.sized_buffer(purpose, label, size, usage, None);
+            return self.sized_buffer(purpose, label, size, STORAGE, None);
         }
-        self.buffer_with(purpose, label, bytemuck::cast_slice(&contents()), usage)
+        self.storage(purpose, label, &contents())
     }
 
-    /// Creates a storage buffer with constant contents.
-    pub fn storage<T: NoUninit>(&self, purpose: Purpose, label: &str, contents: &[T]) -> Buffer {
-        let usage = wgpu::BufferUsages::STORAGE;
-        self.buffer_with(purpose, label, bytemuck::cast_slice(contents), usage)
-    }
-
-    /// Creates a uniform buffer with constant contents.
+    /// Creates a uniform buffer with these contents.
     pub fn uniform<T: NoUninit>(&self, purpose: Purpose, label: &str, contents: &T) -> Buffer {
-        let usage = wgpu::BufferUsages::UNIFORM;
+        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         self.buffer_with(purpose, label, bytemuck::bytes_of(contents), usage)
     }
 

@@ -53,7 +53,7 @@ pub struct Gpu {
 pub type Edit = Arc<dyn Fn(String) -> String + Send + Sync>;
 
 /// A compiled kernel.
-pub(crate) struct CompiledKernel {
+pub struct CompiledKernel {
     pub module: ShaderModule,
     /// Values of the module's overrides.
     pub constants: Vec<(&'static str, f64)>,
@@ -62,7 +62,7 @@ pub(crate) struct CompiledKernel {
 
 /// State of the timing of stages.
 #[derive(Default)]
-pub(crate) struct Timing {
+pub struct Timing {
     pub off: bool,
     /// Clock of the stages.
     pub clock: DeviceClock,
@@ -72,7 +72,7 @@ pub(crate) struct Timing {
 
 /// Times of a frame's stages on the device.
 #[derive(Default)]
-pub(crate) struct FrameTimes {
+pub struct FrameTimes {
     /// Those that fences took.
     pub fences: ArrayVec<StageTime, { CAPACITY as usize }>,
     /// Stages whose times are still to be read.
@@ -80,7 +80,7 @@ pub(crate) struct FrameTimes {
 }
 
 /// Place where objects and commands go.
-pub(crate) enum Medium {
+pub enum Medium {
     /// A device of wgpu, which executes them.
     Device(Box<WgpuDevice>),
     /// A tape that records them.
@@ -90,7 +90,7 @@ pub(crate) enum Medium {
 }
 
 /// A device of wgpu and what belongs to it.
-pub(crate) struct WgpuDevice {
+pub struct WgpuDevice {
     pub device: wgpu::Device,
     pub queue: wgpu::Queue,
     pub belt: Mutex<StagingBelt>,

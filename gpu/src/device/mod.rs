@@ -25,7 +25,7 @@ pub(crate) use description::{
 pub(crate) use failures::{Failures, one_line};
 pub(crate) use objects::{
     BindGroup, Buffer, COLOR, ComputePipeline, DEPTH, Named, PipelineLayout, RenderPipeline,
-    Resource, Sampler, ShaderModule, Texture, TextureView,
+    Resource, Sampler, ShaderModule, Texture, TextureView, named,
 };
 pub(crate) use staging::Staging;
 pub(crate) use tape::{Entry, Tape};

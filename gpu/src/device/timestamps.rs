@@ -5,9 +5,9 @@ use skinbench_frame::{Clock, Stage, StageTime, StageTimer};
 use std::time::Duration;
 
 /// Most queries per frame: two per stage, and an outer pair.
-pub(crate) const CAPACITY: u32 = 32;
+pub const CAPACITY: u32 = 32;
 /// The queries that mark a frame's beginning and end.
-pub(crate) const OUTER: [u32; 2] = [0, 1];
+pub const OUTER: [u32; 2] = [0, 1];
 /// Largest ratio of the sum of all stages to the outer pair: clocks have a finite resolution.
 const OUTER_TOLERANCE: f64 = 1.02;
 
@@ -15,7 +15,7 @@ const OUTER_TOLERANCE: f64 = 1.02;
 pub type StageQueries = [u32; 2];
 
 /// Timestamp queries, and the buffers by which they are read.
-pub(crate) struct Queries {
+pub struct Queries {
     pub set: wgpu::QuerySet,
     resolved: wgpu::Buffer,
     /// Holds the ticks of all queries that the device has taken.
@@ -69,7 +69,7 @@ impl Queries {
 
 /// The stages of a frame that queries time, in the order of their queries.
 #[derive(Default)]
-pub(crate) struct QueriedStages {
+pub struct QueriedStages {
     stages: ArrayVec<Stage, { CAPACITY as usize / 2 }>,
     /// `true` if the outer pair comes before the stages.
     pub outer: bool,
@@ -131,12 +131,7 @@ fn elapsed([begin, end]: &[u64; 2], ns_per_tick: f32) -> Option<u64> {
 
 /// Fault of the ticks of a frame with one stage. `wall` is the time by the host's clock from before the frame was submitted
 /// until the device was idle. With an `outer` pair, that comes first.
-pub(crate) fn fault(
-    ticks: &[u64],
-    ns_per_tick: f32,
-    outer: bool,
-    wall: Duration,
-) -> Option<&'static str> {
+pub fn fault(ticks: &[u64], ns_per_tick: f32, outer: bool, wall: Duration) -> Option<&'static str> {
     let pairs = ticks.as_chunks::<2>().0;
     let Some(&[begin, end]) = pairs.last() else {
         return Some("timestamps are missing");

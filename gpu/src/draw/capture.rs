@@ -4,13 +4,14 @@
 use crate::device::{
     BindGroup, Buffer, CAPTURE_FORMAT, ColorTarget, Command, DrawPart, EntryPoint,
     FragmentDescription, PipelineDescription, Recorder, RenderPipeline, Targets, Texture,
-    TextureDescription,
+    TextureDescription, named,
 };
 use crate::forms::kind::CAPTURE;
 use crate::kernel::{GroupLayout, module, once_per_key, pipeline_layout};
 use crate::passes::vertices::{VertexSource, for_each_binding};
 use crate::shader::layout;
 use crate::{Chunk, Gpu};
+use bytemuck::Zeroable;
 use skinbench_frame::{BackendError, Purpose, Result};
 use skinbench_kernels::crowd::Crowd;
 use std::ops::Range;
@@ -52,13 +53,7 @@ impl Capture {
         let first = source.kinds.first();
         let first = first.map_or(String::new(), |&kind| source.access.shader(kind, CAPTURE));
         let own = GroupLayout::new(gpu, "capture", &[&first], 1, wgpu::ShaderStages::VERTEX);
-        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let uniform = gpu.buffer(
-            Purpose::Staging,
-            "capture",
-            size_of::<layout::Capture>() as u64,
-            usage,
-        );
+        let uniform = gpu.uniform(Purpose::Staging, "capture", &layout::Capture::zeroed());
         let layout = pipeline_layout(gpu, "capture", &[&source.layout, &own]);
         let pipelines = once_per_key(source.kinds.iter().copied(), |&kind| {
             let module = module(gpu, "capture", source.access.shader(kind, CAPTURE), true);
@@ -89,18 +84,16 @@ impl Capture {
             })
         });
         gpu.check()?;
-        let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         Ok(Self {
-            group: own.bind(gpu, "capture", &[("capture", (&uniform).into())]),
+            group: own.bind(gpu, "capture", &[named("capture", &uniform)]),
             source: Arc::clone(source),
             pipelines,
             uniform,
             targets: ["captured first", "captured second"].map(|label| target(gpu, label, height)),
-            texels: gpu.buffer(
+            texels: gpu.scratch(
                 Purpose::Staging,
                 "captured texels",
                 u64::from(WIDTH * height * TEXEL_BYTES),
-                usage,
             ),
         })
     }
@@ -186,11 +179,7 @@ impl Capture {
             part: DrawPart::default(),
         }));
         commands.run(Command::Pipeline { pipeline });
-        commands.run(Command::Bind {
-            index: 1,
-            group: &self.group,
-            offsets: &[],
-        });
+        commands.bind(1, &self.group, &[]);
         let stride = self.source.stride;
         for_each_binding(
             &mut commands,

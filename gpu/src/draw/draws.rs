@@ -3,7 +3,7 @@
 use crate::crowd::table::{Visible, VisibleChunk};
 use crate::device::{
     BindGroup, Buffer, COLOR, Command, EntryPoint, FragmentDescription, Named, PipelineDescription,
-    Recorder, RenderPipeline,
+    Recorder, RenderPipeline, named,
 };
 use crate::draw::overlay::unorm8;
 use crate::draw::surfaces::Surfaces;
@@ -22,13 +22,13 @@ use std::sync::Arc;
 use wgpu::util::DrawIndexedIndirectArgs;
 
 /// Motion of a pixel since the last frame, in units of half the picture; 16 bits per axis.
-pub(crate) const MOTION: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Float;
+pub const MOTION: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Float;
 /// Bytes of a draw's arguments, and offset of the instance count in them.
 const BYTES: u64 = size_of::<DrawIndexedIndirectArgs>() as u64;
 const COUNT: u64 = std::mem::offset_of!(DrawIndexedIndirectArgs, instance_count) as u64;
 
 /// A group's paint, triangles and edges.
-pub(crate) struct GroupDraw {
+pub struct GroupDraw {
     /// Everything that group 1 of a draw binds besides the view and the placements: colours of vertices for timed
     /// frames, textured surfaces for pictures.
     paint: Vec<Named>,
@@ -65,42 +65,36 @@ impl GroupDraw {
     ) -> Vec<Self> {
         let paint = paint.unwrap_or_else(|| {
             let colors: Vec<u32> = models.iter().flat_map(|model| colors(model)).collect();
-            vec![(
-                "colors",
-                gpu.storage(Purpose::Targets, "colors", &colors).into(),
-            )]
+            let colors = gpu.storage(Purpose::Targets, "colors", &colors);
+            vec![named("colors", &colors)]
         });
         let mut all: Vec<u32> = Vec::new();
         let mut first = 0;
-        let mut ends = Vec::with_capacity(models.len());
+        let mut ranges = Vec::with_capacity(models.len());
         for model in models {
             let mesh = model.mesh();
+            let begin = all.len() as u32;
             all.extend(mesh.indices().iter().map(|index| first + index));
             let middle = all.len() as u32;
             all.extend(edges(mode, model).iter().map(|index| first + index));
-            ends.push([middle, all.len() as u32]);
+            ranges.push([begin..middle, middle..all.len() as u32]);
             first += mesh.vertex_count() as u32;
         }
         let contents = bytemuck::cast_slice(&all);
         let usage = wgpu::BufferUsages::INDEX;
         let indices = gpu.buffer_with(Purpose::Targets, "indices", contents, usage);
-        let mut begin = 0;
-        let mut groups = Vec::with_capacity(models.len());
-        for [middle, end] in ends {
-            groups.push(Self {
-                paint: paint.clone(),
-                indices: indices.clone(),
-                triangles: begin..middle,
-                edges: middle..end,
-            });
-            begin = end;
-        }
-        groups
+        let group = |[triangles, edges]: [Range<u32>; 2]| Self {
+            paint: paint.clone(),
+            indices: indices.clone(),
+            triangles,
+            edges,
+        };
+        ranges.into_iter().map(group).collect()
     }
 }
 
 /// Every edge of a model's triangles once, as a line list; none if the mode draws none.
-pub(crate) fn edges(mode: Mode, model: &Model) -> Vec<u32> {
+pub fn edges(mode: Mode, model: &Model) -> Vec<u32> {
     if mode == Mode::Skin {
         return Vec::new();
     }
@@ -115,7 +109,7 @@ pub(crate) fn edges(mode: Mode, model: &Model) -> Vec<u32> {
 }
 
 /// Each vertex's material colour, linear RGBA with 8 bits each.
-pub(crate) fn colors(model: &Model) -> Vec<u32> {
+pub fn colors(model: &Model) -> Vec<u32> {
     let mut colors = vec![0xffff_ffff; model.mesh().vertex_count()];
     for subset in model.mesh().primitives().iter().flat_map(|p| &p.subsets) {
         let color = unorm8(model.materials()[usize::from(subset.material)].base_color);
@@ -129,7 +123,7 @@ pub(crate) fn colors(model: &Model) -> Vec<u32> {
 }
 
 /// Everything that is the same for all draws of a presenter.
-pub(crate) struct Scenery {
+pub struct Scenery {
     pub gpu: Arc<Gpu>,
     pub mode: Mode,
     /// For a picture, whether instances are tinted; `None` for timed frames.
@@ -159,7 +153,7 @@ struct Pipelines {
 }
 
 /// The draws of a source.
-pub(crate) struct Draws {
+pub struct Draws {
     list: Vec<Draw>,
     /// The calls of all draws.
     calls: Vec<DrawIndexedIndirectArgs>,
@@ -199,10 +193,8 @@ impl Draws {
         let gpu = &scenery.gpu;
         let at_once = scenery.draws_together(source.access) && gpu.adapter.multi_draws;
         if source.visible.is_some() || at_once {
-            let mut contents = Vec::with_capacity(draws.calls.len() * BYTES as usize);
-            for call in &draws.calls {
-                contents.extend_from_slice(call.as_bytes());
-            }
+            let calls = draws.calls.iter();
+            let contents: Vec<u8> = calls.flat_map(|call| call.as_bytes()).copied().collect();
             let usage = wgpu::BufferUsages::INDIRECT | wgpu::BufferUsages::COPY_DST;
             let arguments = gpu.buffer_with(Purpose::Targets, "draws", &contents, usage);
             draws.arguments = Some(arguments);
@@ -227,8 +219,8 @@ impl Draws {
             Arc::new(scenery.pipelines(source, kind))
         });
         let shown = [
-            ("view", (&scenery.view).into()),
-            ("placements", placements.into()),
+            named("view", &scenery.view),
+            named("placements", placements),
         ];
         let at_once = if together { usize::MAX } else { 1 };
         let merged = source.access.is_merged();
@@ -289,11 +281,7 @@ impl Draws {
             pass.run(Command::Pipeline {
                 pipeline: wireframe.map_or(triangles, |[hidden, _]| hidden),
             });
-            pass.run(Command::Bind {
-                index: 1,
-                group: &draw.paint,
-                offsets: &[],
-            });
+            pass.bind(1, &draw.paint, &[]);
             pass.run(Command::Indices {
                 buffer: &draw.indices,
             });
@@ -307,44 +295,28 @@ impl Draws {
 
     fn call(&self, pass: &mut Commands, draw: &Draw, range: &Range<usize>) {
         if let Some(arguments) = &self.arguments {
-            pass.run(Command::Bind {
-                index: 0,
-                group: &draw.vertices,
-                offsets: &[],
-            });
+            pass.bind(0, &draw.vertices, &[]);
             return pass.run(Command::DrawIndexedIndirect {
                 arguments,
                 offset: range.start as u64 * BYTES,
                 count: range.len() as u32,
             });
         }
-        let calls = &self.calls[range.clone()];
-        for_each_binding(
-            pass,
-            &draw.vertices,
-            self.stride,
-            instances(&calls[0]),
-            |pass, bound| {
-                for call in calls.iter().filter(|call| call.index_count > 0) {
-                    // Chunks that are drawn together are bound once.
-                    let drawn = if self.stride.is_some() {
-                        bound.clone()
-                    } else {
-                        instances(call)
-                    };
-                    pass.run(Command::DrawIndexed {
-                        indices: call.first_index..call.first_index + call.index_count,
-                        instances: drawn,
-                    });
-                }
-            },
-        );
+        for call in &self.calls[range.clone()] {
+            if call.index_count == 0 {
+                continue;
+            }
+            let indices = call.first_index..call.first_index + call.index_count;
+            let instances = call.first_instance..call.first_instance + call.instance_count;
+            let draw_bound = |pass: &mut Commands, instances| {
+                pass.run(Command::DrawIndexed {
+                    indices: indices.clone(),
+                    instances,
+                });
+            };
+            for_each_binding(pass, &draw.vertices, self.stride, instances, draw_bound);
+        }
     }
-}
-
-/// The instances of a draw.
-fn instances(call: &DrawIndexedIndirectArgs) -> Range<u32> {
-    call.first_instance..call.first_instance + call.instance_count
 }
 
 /// The draw of a chunk's indices.
@@ -385,13 +357,13 @@ impl Scenery {
             let mut resources: Vec<Named> = match (&tables, &stored.form.visible) {
                 (Some(tables), _) => tables.to_vec(),
                 (None, Some(visible)) => vec![("chunk", visible.chunks[index].chunk())],
-                (None, None) => vec![("chunk", (&self.uniforms[index]).into())],
+                (None, None) => vec![named("chunk", &self.uniforms[index])],
             };
             if let Some(buffer) = stored.buffers.get(index) {
-                resources.push(("vertices", buffer.into()));
+                resources.push(named("vertices", buffer));
             }
             if let Some(buffer) = stored.previous.get(index) {
-                resources.push(("previous", buffer.into()));
+                resources.push(named("previous", buffer));
             }
             batches.push(DrawnBatch {
                 group: layout.bind(gpu, "vertices", &resources),
@@ -443,10 +415,7 @@ impl Scenery {
             .gpu
             .storage(Purpose::Targets, "drawn instances", &instances);
         let cubes = self.gpu.storage(Purpose::Targets, "cubes", &cubes);
-        [
-            ("drawn_instances", instances.into()),
-            ("cubes", cubes.into()),
-        ]
+        [named("drawn_instances", &instances), named("cubes", &cubes)]
     }
 
     fn pipelines(&self, source: &VertexSource, kind: Kind) -> Pipelines {

@@ -1,6 +1,7 @@
 //! Offscreen drawing of any backend's crowd: one instanced draw per chunk and pass, or one per pass if models share
 //! buffers.
 
+use crate::crowd::table::{Visible, chunk_uniform};
 use crate::device::{
     Buffer, COLOR, ColorTarget, Command, DEPTH, DepthTarget, DrawPart, Recorder, Targets, Texture,
     TextureDescription,
@@ -14,7 +15,8 @@ use crate::kernel::GroupLayout;
 use crate::passes::update::{Record, Update};
 use crate::passes::vertices::{BufferForm, Drawable, StoredVertices, draw_root, preskinned_shader};
 use crate::shader::layout;
-use crate::{Commands, Gpu, MeshForm, Visible, chunk_uniform};
+use crate::{Commands, Gpu, MeshForm};
+use arrayvec::ArrayVec;
 use skinbench_frame::{
     BackendError, FrameInput, OutputBuffers, Purpose, Result, Stage, StageTimer, View,
 };
@@ -154,7 +156,6 @@ impl Presenter {
             )));
         }
         let chunks = gpu.chunks(crowd)?;
-        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let stages = wgpu::ShaderStages::VERTEX_FRAGMENT;
         let samples = if picture.is_some() { SAMPLES } else { 1 };
         let scenery = Scenery {
@@ -168,12 +169,7 @@ impl Presenter {
                 1,
                 stages,
             ),
-            view: gpu.buffer_with(
-                Purpose::Targets,
-                "view",
-                bytemuck::bytes_of(&view_uniform(&view)),
-                usage,
-            ),
+            view: gpu.uniform(Purpose::Targets, "view", &view_uniform(&view)),
             placements: gpu.storage(Purpose::Targets, "placements", crowd.placements()),
             groups: GroupDraw::all(&gpu, view.mode, &models, surfaces),
             models,
@@ -264,25 +260,20 @@ impl Presenter {
         draws.update(&mut commands);
         for pass in 0..self.passes {
             let last = pass + 1 == self.passes;
-            let motion = self
-                .motion
-                .as_ref()
-                .filter(|_| draws.motion)
-                .unwrap_or(&self.color);
-            let motion = ColorTarget {
-                view: &motion.view,
-                resolve: None,
-                clear: Some([0.0; 4]),
-            };
-            let colors = [self.color_target(Some(BACKGROUND)), motion];
-            let count = if last {
-                1 + usize::from(draws.motion)
-            } else {
-                0
-            };
+            let mut colors = ArrayVec::<_, 2>::new();
+            if last {
+                colors.push(self.color_target(Some(BACKGROUND)));
+            }
+            if let (true, true, Some(motion)) = (last, draws.motion, &self.motion) {
+                colors.push(ColorTarget {
+                    view: &motion.view,
+                    resolve: None,
+                    clear: Some([0.0; 4]),
+                });
+            }
             commands.run(Command::Render(Targets {
                 label: "draw",
-                colors: &colors[..count],
+                colors: &colors,
                 depth: Some(DepthTarget {
                     view: &self.depth.view,
                     clear: Some(1.0),
@@ -339,11 +330,7 @@ impl Presenter {
             }),
             part: DrawPart::default(),
         }));
-        commands.run(Command::Bind {
-            index: 0,
-            group: &pipelines.bindings,
-            offsets: &[],
-        });
+        commands.bind(0, &pipelines.bindings, &[]);
         commands.run(Command::Pipeline {
             pipeline: &pipelines.triangles,
         });
@@ -402,13 +389,8 @@ impl Presenter {
         let gpu = self.gpu();
         let height = self.view.height;
         let row = (self.view.width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
-        let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        let buffer = gpu.buffer(
-            Purpose::Staging,
-            "picture",
-            u64::from(row) * u64::from(height),
-            usage,
-        );
+        let bytes = u64::from(row) * u64::from(height);
+        let buffer = gpu.scratch(Purpose::Staging, "picture", bytes);
         let mut commands = gpu.commands("picture");
         commands.run(Command::FromTexture {
             from: target,
@@ -432,23 +414,17 @@ impl Presenter {
 
     /// The target of colours: cleared, or as it is.
     fn color_target(&self, clear: Option<[f64; 4]>) -> ColorTarget<'_> {
-        match &self.multisampled {
-            Some(samples) => ColorTarget {
-                view: &samples.view,
-                resolve: Some(&self.color.view),
-                clear,
-            },
-            None => ColorTarget {
-                view: &self.color.view,
-                resolve: None,
-                clear,
-            },
+        let samples = self.multisampled.as_ref();
+        ColorTarget {
+            view: &samples.unwrap_or(&self.color).view,
+            resolve: samples.map(|_| &self.color.view),
+            clear,
         }
     }
 
     /// Uploads the host side of the output buffers, which holds the chunks one after the other.
     fn upload(&self, commands: &mut Commands, FrameInput { crowd, output, .. }: &FrameInput) {
-        commands.run(Command::Stage(Stage::Upload.name()));
+        commands.run(Command::Stage(Stage::Upload));
         let mut bytes: &[u8] = bytemuck::cast_slice(&output.host[..]);
         for (chunk, buffer) in self.scenery.chunks.iter().zip(&output.device) {
             let (vertices, rest) = bytes.split_at(chunk.output_bytes(crowd) as usize);

@@ -2,8 +2,8 @@
 //! plain colours instead.
 
 use crate::Gpu;
-use crate::device::TextureDescription;
 use crate::device::objects::{self, Named, Resource, Sampler};
+use crate::device::{TextureDescription, named};
 use crate::draw::overlay::unorm8;
 use crate::draw::scaling::scaled;
 use crate::kernel::once_per_key;
@@ -80,24 +80,15 @@ impl Surfaces {
             }
         });
         let vertices = vertices(model, &images);
-        let texture = texture(gpu, size, &layers);
+        let view = gpu.array_view(&texture(gpu, size, &layers));
+        let sampler = sampler.clone();
         vec![
-            (
+            named(
                 "surfaces",
-                gpu.storage(Purpose::Targets, "surfaces", &vertices).into(),
+                &gpu.storage(Purpose::Targets, "surfaces", &vertices),
             ),
-            (
-                "layers",
-                Resource::View {
-                    view: gpu.array_view(&texture),
-                },
-            ),
-            (
-                "repeating",
-                Resource::Sampler {
-                    sampler: sampler.clone(),
-                },
-            ),
+            ("layers", Resource::View { view }),
+            ("repeating", Resource::Sampler { sampler }),
         ]
     }
 

@@ -129,7 +129,7 @@ impl PaletteForm {
 }
 
 /// Palettes of a batch that the host uploads, `[instance][entry]`.
-pub(crate) struct Palettes {
+pub struct Palettes {
     buffer: Buffer,
     /// The texture that is bound instead of the buffer, if any.
     texture: Option<Texture>,

@@ -2,6 +2,7 @@
 //! share of the pose.
 
 use crate::crowd::table::CrowdTable;
+use crate::device::named;
 use crate::forms::baked::{BakedGroups, width};
 use crate::kernel::{Constants, Kernel};
 use crate::passes::pose_kernels::ONE_BATCH;
@@ -44,15 +45,11 @@ impl Bake {
             let width = width(crowd, &crowd.groups()[group]);
             let kernel = Kernel::new(gpu, "pose_baked", shader(), &constants(width), true)?;
             let bytes = instances.len() as u64 * u64::from(width) * layout::SHOWN_BYTES;
-            let usage = wgpu::BufferUsages::STORAGE;
-            let shown = gpu.buffer(Purpose::Scratch, "shown frames", bytes, usage);
+            let shown = gpu.scratch(Purpose::Scratch, "shown frames", bytes);
             let rule = layout::Dispatch::by_instance(WORKGROUP);
             let dispatch = table.dispatch(gpu, index, &rule);
             let bindings = &mut table.bindings[index];
-            bindings.extend([
-                ("palettes", (&frames.frames).into()),
-                ("shown", shown.into()),
-            ]);
+            bindings.extend([named("palettes", &frames.frames), named("shown", &shown)]);
             let resources = [&bindings[..], std::slice::from_ref(&frames.clips)].concat();
             calls.push(Call::new(gpu, &kernel, &resources, dispatch));
         }

@@ -2,7 +2,7 @@
 //! later kernel and draw takes its count from this pass and processes only these instances.
 
 use crate::crowd::table::{CrowdTable, Dispatch, MOST_RULES, Visible, VisibleChunk};
-use crate::device::{Buffer, Command, Recorder, Resource};
+use crate::device::{Buffer, Command, Named, Recorder, named};
 use crate::kernel::Kernel;
 use crate::passes::{Call, Frame, Pass};
 use crate::shader::{WORKGROUP, layout, wgsl};
@@ -44,40 +44,32 @@ impl Cull {
         frustum: &Frustum,
     ) -> Result<Self> {
         let view = camera(frustum);
-        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let camera = gpu.buffer_with(Purpose::Scratch, "camera", bytemuck::bytes_of(&view), usage);
+        let camera = gpu.uniform(Purpose::Scratch, "camera", &view);
         let placements = gpu.storage(Purpose::Scratch, "placements", crowd.placements());
-        let in_view = gpu.buffer(
-            Purpose::Scratch,
-            "placements in view",
-            placements.size,
-            wgpu::BufferUsages::STORAGE,
-        );
         let mut visible = Visible {
-            placements: in_view,
+            placements: gpu.scratch(Purpose::Scratch, "placements in view", placements.size),
             chunks: Vec::with_capacity(table.chunks.len()),
         };
         let mut resources = Vec::with_capacity(table.chunks.len());
         for (index, chunk) in table.chunks.iter().enumerate() {
             let own = visible_chunk(gpu, &table.numbers[index]);
             let bytes = (chunk.instances.len() * size_of::<layout::Player>()) as u64;
-            let usage = wgpu::BufferUsages::STORAGE;
-            let players = gpu.buffer(Purpose::Scratch, "players in view", bytes, usage);
+            let players = gpu.scratch(Purpose::Scratch, "players in view", bytes);
             let bindings = &mut table.bindings[index];
             bindings.extend([
-                ("players", players.into()),
+                named("players", &players),
                 ("chunk", own.chunk()),
                 ("batch", own.batch()),
             ]);
             let mut bound = bindings.clone();
             bound.extend([
-                ("camera", (&camera).into()),
-                ("placements", (&placements).into()),
-                ("visible_placements", (&visible.placements).into()),
-                ("numbers", (&own.numbers).into()),
-                ("dispatches", (&own.rules).into()),
-                ("workgroups", (&own.workgroups).into()),
-                ("visible", (&own.indices).into()),
+                named("camera", &camera),
+                named("placements", &placements),
+                named("visible_placements", &visible.placements),
+                named("numbers", &own.numbers),
+                named("dispatches", &own.rules),
+                named("workgroups", &own.workgroups),
+                named("visible", &own.indices),
             ]);
             bound.extend(shapes(gpu, crowd, chunk));
             resources.push(bound);
@@ -137,41 +129,25 @@ fn camera(frustum: &Frustum) -> layout::Camera {
 
 /// The numbers of a chunk, and room for what the device counts.
 fn visible_chunk(gpu: &Gpu, numbers: &layout::Numbers) -> VisibleChunk {
-    let storage = wgpu::BufferUsages::STORAGE;
+    let purpose = Purpose::Scratch;
     // A rule that no kernel has set is counted all the same.
     let rules = [layout::Dispatch::by_instance(1); MOST_RULES];
     let workgroups = (rules.len() * size_of::<[u32; 3]>()) as u64;
-    let indices = numbers.chunk.instances as usize * size_of::<u32>();
+    let indices = u64::from(numbers.chunk.instances) * size_of::<u32>() as u64;
+    let counted = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::INDIRECT;
+    let uniforms =
+        wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_SRC;
+    let contents = bytemuck::bytes_of(numbers);
     VisibleChunk {
-        numbers: gpu.buffer_with(
-            Purpose::Scratch,
-            "numbers in view",
-            bytemuck::bytes_of(numbers),
-            wgpu::BufferUsages::UNIFORM | storage | wgpu::BufferUsages::COPY_SRC,
-        ),
-        indices: gpu.buffer(
-            Purpose::Scratch,
-            "visible",
-            indices as u64,
-            storage | wgpu::BufferUsages::COPY_SRC,
-        ),
-        rules: gpu.buffer_with(
-            Purpose::Scratch,
-            "dispatches",
-            bytemuck::cast_slice(&rules),
-            storage | wgpu::BufferUsages::COPY_DST,
-        ),
-        workgroups: gpu.buffer(
-            Purpose::Scratch,
-            "workgroups",
-            workgroups,
-            storage | wgpu::BufferUsages::INDIRECT,
-        ),
+        numbers: gpu.buffer_with(purpose, "numbers in view", contents, uniforms),
+        indices: gpu.scratch(purpose, "visible", indices),
+        rules: gpu.storage(purpose, "dispatches", &rules),
+        workgroups: gpu.buffer(purpose, "workgroups", workgroups, counted),
     }
 }
 
 /// What the kernels read of a chunk: its size, room for counts, and a sphere around each instance.
-fn shapes(gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> [(&'static str, Resource); 3] {
+fn shapes(gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> [Named; 3] {
     let reach = crowd.reach(&crowd.groups()[chunk.group]);
     let Range { start, end } = chunk.instances;
     let places = &crowd.placements()[start as usize..end as usize];
@@ -187,17 +163,10 @@ fn shapes(gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> [(&'static str, Resource);
         ..Zeroable::zeroed()
     };
     let totals = u64::from(groups) * size_of::<[u32; 2]>() as u64;
-    let storage = wgpu::BufferUsages::STORAGE;
+    let purpose = Purpose::Scratch;
     [
-        ("cull", gpu.uniform(Purpose::Scratch, "cull", &cull).into()),
-        (
-            "totals",
-            gpu.buffer(Purpose::Scratch, "totals", totals, storage)
-                .into(),
-        ),
-        (
-            "spheres",
-            gpu.storage(Purpose::Scratch, "spheres", &spheres).into(),
-        ),
+        named("cull", &gpu.uniform(purpose, "cull", &cull)),
+        named("totals", &gpu.scratch(purpose, "totals", totals)),
+        named("spheres", &gpu.storage(purpose, "spheres", &spheres)),
     ]
 }

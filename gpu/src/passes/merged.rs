@@ -3,7 +3,7 @@
 
 use crate::Gpu;
 use crate::crowd::table::CrowdTable;
-use crate::device::Named;
+use crate::device::{Named, named};
 use crate::forms::kind::Kind;
 use crate::forms::mesh::{more_influences, upload_meshes};
 use crate::shader::{WORKGROUP, layout};
@@ -11,7 +11,7 @@ use skinbench_frame::Purpose;
 use skinbench_kernels::crowd::Crowd;
 
 /// The kind of a group for a merged kernel. The number of influences matters only beyond those of a stored vertex.
-pub(crate) fn kind(kind: Kind) -> Kind {
+pub fn kind(kind: Kind) -> Kind {
     Kind {
         influences: if kind.influences > 4 { 16 } else { 4 },
         ..kind
@@ -19,16 +19,16 @@ pub(crate) fn kind(kind: Kind) -> Kind {
 }
 
 /// What a dispatch reads of the chunks that it skins.
-pub(crate) struct MergedTables {
+pub struct MergedTables {
     pub first_chunk: usize,
     pub workgroups: u32,
     /// The tables, and the meshes one after the other.
-    pub named: Vec<Named>,
+    pub inputs: Vec<Named>,
 }
 
 /// Uploads the tables and meshes of a batch's dispatches: one for each kind of its groups, as they occur. A thread skins
 /// `at_once` neighbouring instances.
-pub(crate) fn tables(
+pub fn tables(
     gpu: &Gpu,
     crowd: &Crowd,
     table: &CrowdTable,
@@ -86,14 +86,14 @@ impl MergedTables {
             mesh_vertex += numbers.vertices;
             mesh_influence += more_influences(group.model.mesh()) as u32;
         }
-        let mut named = upload_meshes(gpu, &groups, kind.mesh).to_vec();
         let chunks = gpu.storage(Purpose::Scratch, "chunks", &chunks);
         let listed = gpu.storage(Purpose::Scratch, "workgroups", &workgroups);
-        named.extend([("chunks", chunks.into()), ("workgroups", listed.into())]);
+        let mut inputs = upload_meshes(gpu, &groups, kind.mesh).to_vec();
+        inputs.extend([named("chunks", &chunks), named("workgroups", &listed)]);
         Self {
             first_chunk: of_kind[0],
             workgroups: workgroups.len() as u32,
-            named,
+            inputs,
         }
     }
 }

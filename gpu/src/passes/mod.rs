@@ -107,14 +107,6 @@ impl Call {
 
     /// Records the dispatch in a compute pass.
     pub fn record(&self, commands: &mut dyn Recorder) {
-        commands.run(Command::Kernel {
-            pipeline: &self.pipeline,
-        });
-        commands.run(Command::Bind {
-            index: 0,
-            group: &self.group,
-            offsets: &[],
-        });
-        commands.run(self.dispatch.command());
+        commands.dispatch(&self.pipeline, &self.group, self.dispatch.command());
     }
 }

@@ -1,7 +1,7 @@
 //! Computes the weights of morph targets on the host, and uploads them.
 
 use crate::crowd::table::CrowdTable;
-use crate::device::{Buffer, fits};
+use crate::device::{Buffer, fits, named};
 use crate::forms::morph::{MorphForm, deltas};
 use crate::passes::{Frame, Pass};
 use crate::{Chunk, Gpu};
@@ -43,10 +43,9 @@ impl Morph {
             let bytes = size_of_val(&staged[..]) as u64;
             let what = format_args!("weights of {:?} need", group.model.name());
             fits(what, bytes, "at once", gpu.binding_bytes())?;
-            let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-            let buffer = gpu.buffer(Purpose::Scratch, "morph weights", bytes, usage);
-            bindings.push(("morph_deltas", deltas[chunk.group].clone()));
-            bindings.push(("morph_weights", (&buffer).into()));
+            let buffer = gpu.scratch(Purpose::Scratch, "morph weights", bytes);
+            bindings.push(deltas[chunk.group].clone());
+            bindings.push(named("morph_weights", &buffer));
             weights.push(ChunkWeights {
                 chunk: chunk.clone(),
                 buffer,

@@ -57,7 +57,7 @@ enum Poses {
 pub fn plan(gpu: &Arc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Result<Plan> {
     let palette = strategy.skin.palette();
     let poses = Poses::new(gpu, crowd, strategy)?;
-    let mut plan = Plan::new(gpu, crowd, strategy, &poses)?;
+    let mut plan = Plan::new(poses.table(gpu, crowd, strategy)?);
     match &poses {
         Poses::Host => {
             plan.table.bind_numbers(gpu, false);
@@ -125,28 +125,33 @@ impl Poses {
         let clips = groups.map(|group| ClipStore::new(&group.model, plain));
         Ok(Self::Device(clips.collect()))
     }
+
+    /// Divides the crowd by what its chunks share.
+    fn table(&self, gpu: &Gpu, crowd: &Crowd, strategy: Strategy) -> Result<CrowdTable> {
+        let sharing = match self {
+            Self::Host if strategy.skin.is_merged() => Sharing::Vertices,
+            Self::Baked(_) if strategy.posing == Posing::Device => Sharing::Poses(&[]),
+            Self::Device(clips) if strategy.posing == Posing::Device => Sharing::Poses(clips),
+            _ => Sharing::Nothing,
+        };
+        let baked = match self {
+            Self::Baked(baked) => Some(baked),
+            _ => None,
+        };
+        CrowdTable::new(gpu, crowd, &sharing, baked)
+    }
 }
 
 impl Plan {
     /// A plan without passes.
-    fn new(gpu: &Gpu, crowd: &Crowd, strategy: Strategy, poses: &Poses) -> Result<Self> {
-        let sharing = match poses {
-            Poses::Host if strategy.skin.is_merged() => Sharing::Vertices,
-            Poses::Baked(_) if strategy.posing == Posing::Device => Sharing::Poses(&[]),
-            Poses::Device(clips) if strategy.posing == Posing::Device => Sharing::Poses(clips),
-            _ => Sharing::Nothing,
-        };
-        let baked = match poses {
-            Poses::Baked(baked) => Some(baked),
-            _ => None,
-        };
-        Ok(Self {
-            table: CrowdTable::new(gpu, crowd, &sharing, baked)?,
+    pub fn new(table: CrowdTable) -> Self {
+        Self {
+            table,
             passes: Vec::new(),
             source: None,
             approximation: None,
             labels: Vec::new(),
-        })
+        }
     }
 
     /// Adds a pass to the list.

@@ -3,7 +3,7 @@
 //! The chunks of a batch share buffers and dispatches. Where there are several, a table says where each begins.
 
 use crate::crowd::table::{ChunkPoses, CrowdTable, Dispatch, all_slots};
-use crate::device::{Named, Resource};
+use crate::device::{Named, named};
 use crate::forms::clips::{ClipStore, Needs};
 use crate::forms::posed_models::PosedModels;
 use crate::kernel::{Kernel, once_per_key};
@@ -169,9 +169,8 @@ impl Pose {
             end.first_entry = batch.first_entry + batch.instances * batch.entries;
         }
         // Channels that no clip moves keep the value written here.
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let count = next.first_local as usize;
-        let locals = gpu.buffer_of(Purpose::Scratch, "local poses", count, usage, || {
+        let locals = gpu.storage_of(Purpose::Scratch, "local poses", count, || {
             let mut locals = Vec::with_capacity(count);
             for (placed, rest) in placed.iter().zip(rest) {
                 locals.extend(rest.repeat(placed.batch.slots as usize));
@@ -185,9 +184,9 @@ impl Pose {
         let mut resources = [&table.bindings[chunks.start][..], &models.buffers].concat();
         resources.extend(kept(gpu, crowd, end.first_instance, next.first_slot));
         resources.extend([
-            ("locals", (&locals).into()),
-            ("model", (&model).into()),
-            ("palettes", (&palettes).into()),
+            named("locals", &locals),
+            named("model", &model),
+            named("palettes", &palettes),
         ]);
         let calls = if placed.len() > 1 {
             table_calls(gpu, kernels, &resources, &placed)
@@ -202,7 +201,7 @@ impl Pose {
             moving: moving(gpu, crowd, table, chunks.start, &placed, kernels, resources),
         });
         for (index, placed) in chunks.zip(placed) {
-            table.bindings[index].push(("palettes", (&palettes).into()));
+            table.bindings[index].push(named("palettes", &palettes));
             table.poses.push(ChunkPoses {
                 first_local: placed.places.first_local,
                 is_rigid,
@@ -311,7 +310,7 @@ fn kept(gpu: &Gpu, crowd: &Crowd, instances: u32, slots: u32) -> [Named; 3] {
         ("momenta", fades * layout::MOMENTUM_BYTES),
         ("pose_pairs", pairs * layout::POSE_PAIR_BYTES),
     ];
-    sizes.map(|(name, bytes)| (name, gpu.scratch(Purpose::Scratch, name, bytes).into()))
+    sizes.map(|(name, bytes)| named(name, &gpu.scratch(Purpose::Scratch, name, bytes)))
 }
 
 /// Dispatches for a chunk, whose numbers are among the resources.
@@ -354,10 +353,7 @@ fn table_calls(
         let workgroups = gpu.workgroups(parts.len() as u32);
         let parts = gpu.storage(Purpose::Scratch, "parts", &parts);
         let mut resources = resources.to_vec();
-        resources.extend([
-            ("batches", (&batches).into()),
-            ("parts", Resource::from(&parts)),
-        ]);
+        resources.extend([named("batches", &batches), named("parts", &parts)]);
         let dispatch = Dispatch::Fixed(workgroups);
         calls.push(Call::new(gpu, compiled, &resources, dispatch));
     }
@@ -400,7 +396,7 @@ fn moving(
     let batch = &batches[0].batch;
     let uniform = gpu.uniform(Purpose::Scratch, "moving batch", batch);
     resources.retain(|named| named.0 != "batch");
-    resources.push(("batch", uniform.into()));
+    resources.push(named("batch", &uniform));
     Some(chunk_calls(gpu, kernels, &resources, batch, |rule| {
         Dispatch::Fixed(rule.workgroups(gpu, batch.instances, batch.slots))
     }))

@@ -2,7 +2,7 @@
 //! and the assignment of vertices and instances to threads.
 
 use crate::crowd::table::{CrowdTable, Dispatch};
-use crate::device::{BindGroup, Buffer, Command, Named, Recorder, Resource};
+use crate::device::{BindGroup, Buffer, Command, Named, Recorder, Resource, named};
 use crate::forms::kind::{self, Kind, ONE_CHUNK};
 use crate::forms::mesh::{MeshForm, upload_meshes};
 use crate::forms::morph::MorphForm;
@@ -315,12 +315,17 @@ struct SkinCall {
     kernel: Arc<Kernel>,
     /// Everything that the kernel reads.
     inputs: Vec<Named>,
-    /// For all instances, or one at a time, and their number.
-    all: Dispatch,
+    /// For all instances.
+    all: Work,
+    /// For those that move.
+    moving: Work,
+}
+
+/// Workgroups for some instances, or for one of as many.
+#[derive(Clone)]
+struct Work {
+    dispatch: Dispatch,
     instances: u32,
-    /// For those that move, and their number.
-    moving: [u32; 3],
-    moving_instances: u32,
 }
 
 /// Uniforms that hold the instance index of each dispatch.
@@ -369,15 +374,16 @@ impl CompiledSkin {
                 for tables in merged::tables(gpu, crowd, table, output, &kinds, at_once) {
                     let first = &table.chunks[tables.first_chunk];
                     let rule = kernel.threads.rule(gpu, tables.workgroups);
-                    let workgroups = rule.workgroups(gpu, 1, 0);
+                    let all = Work {
+                        dispatch: Dispatch::Fixed(rule.workgroups(gpu, 1, 0)),
+                        instances: 1,
+                    };
                     skin.calls.push(SkinCall {
                         output,
                         kernel: Arc::clone(&compiled[first.group]),
-                        inputs: [&tables.named[..], &table.bindings[tables.first_chunk]].concat(),
-                        all: Dispatch::Fixed(workgroups),
-                        instances: 1,
-                        moving: workgroups,
-                        moving_instances: 1,
+                        inputs: [&tables.inputs[..], &table.bindings[tables.first_chunk]].concat(),
+                        moving: all.clone(),
+                        all,
                     });
                 }
             }
@@ -392,19 +398,25 @@ impl CompiledSkin {
             let group = &crowd.groups()[chunk.group];
             let vertices = group.model.mesh().vertex_count() as u32;
             let rule = kernel.threads.rule(gpu, vertices);
-            let moving = chunk.overlap(&group.moving()).len() as u32;
-            let all = match kernel.threads {
-                ThreadLayout::Character => Dispatch::Fixed(rule.workgroups(gpu, 1, 0)),
-                _ => table.dispatch(gpu, output, &rule),
+            let mut all = Work {
+                dispatch: table.dispatch(gpu, output, &rule),
+                instances: chunk.instances.len() as u32,
             };
+            let instances = chunk.overlap(&group.moving()).len() as u32;
+            let mut moving = Work {
+                dispatch: Dispatch::Fixed(rule.workgroups(gpu, instances, 0)),
+                instances,
+            };
+            if kernel.threads == ThreadLayout::Character {
+                all.dispatch = Dispatch::Fixed(rule.workgroups(gpu, 1, 0));
+                moving.dispatch = all.dispatch.clone();
+            }
             skin.calls.push(SkinCall {
                 output,
                 kernel: Arc::clone(&compiled[chunk.group]),
                 inputs: [&meshes[chunk.group][..], &table.bindings[output]].concat(),
                 all,
-                instances: chunk.instances.len() as u32,
-                moving: rule.workgroups(gpu, moving, 0),
-                moving_instances: moving,
+                moving,
             });
         }
         Ok(skin)
@@ -415,7 +427,7 @@ impl CompiledSkin {
         let mut groups = Vec::with_capacity(self.calls.len());
         for call in &self.calls {
             let output = &buffers[call.output % buffers.len()];
-            let resources = [&call.inputs[..], &[("output", output.into())]].concat();
+            let resources = [&call.inputs[..], &[named("output", output)]].concat();
             groups.push(call.kernel.bind(gpu, 0, &resources));
         }
         BoundOutputs {
@@ -433,29 +445,20 @@ impl CompiledSkin {
         commands: &mut dyn Recorder,
     ) {
         for (call, group) in self.calls.iter().zip(groups) {
-            let instances = if moving {
-                call.moving_instances
-            } else {
-                call.instances
-            };
-            if instances == 0 || only.is_some_and(|output| output != call.output) {
+            let work = if moving { &call.moving } else { &call.all };
+            if work.instances == 0 || only.is_some_and(|output| output != call.output) {
                 continue;
             }
-            commands.run(Command::Kernel {
-                pipeline: &call.kernel.pipeline,
-            });
-            commands.run(Command::Bind {
-                index: 0,
-                group,
-                offsets: &[],
-            });
-            let workgroups = call.moving;
-            if let Some(characters) = &self.characters {
-                characters.record(instances, &call.all, commands);
-            } else if moving {
-                commands.run(Command::Dispatch { workgroups });
-            } else {
-                commands.run(call.all.command());
+            let pipeline = &call.kernel.pipeline;
+            let Some(characters) = &self.characters else {
+                commands.dispatch(pipeline, group, work.dispatch.command());
+                continue;
+            };
+            commands.run(Command::Kernel { pipeline });
+            commands.bind(0, group, &[]);
+            for instance in 0..work.instances {
+                commands.bind(1, &characters.group, &[instance * characters.stride]);
+                commands.run(work.dispatch.command());
             }
         }
     }
@@ -468,15 +471,12 @@ impl Characters {
         let alignment = gpu.adapter.limits.min_uniform_buffer_offset_alignment;
         let stride = size.next_multiple_of(alignment as usize);
         let instances = crowd.groups().iter().map(|g| g.len()).max().unwrap_or(0);
-        let bytes = instances * stride;
+        let mut contents = vec![0u8; instances * stride];
+        for (instance, bytes) in (0u32..).zip(contents.chunks_exact_mut(stride)) {
+            bytes[..4].copy_from_slice(&instance.to_ne_bytes());
+        }
         let usage = wgpu::BufferUsages::UNIFORM;
-        let buffer = gpu.buffer_of(Purpose::Scratch, "characters", bytes, usage, || {
-            let mut contents = vec![0u8; bytes];
-            for (instance, bytes) in (0..).zip(contents.chunks_exact_mut(stride)) {
-                bytes[..size].copy_from_slice(bytemuck::bytes_of(&[instance, 0u32, 0, 0]));
-            }
-            contents
-        });
+        let buffer = gpu.buffer_with(Purpose::Scratch, "characters", &contents, usage);
         let character = Resource::Buffer {
             buffer,
             offset: 0,
@@ -485,18 +485,6 @@ impl Characters {
         Self {
             group: kernel.bind(gpu, 1, &[("character", character)]),
             stride: stride as u32,
-        }
-    }
-
-    /// Records a dispatch for each of the first instances.
-    fn record(&self, instances: u32, dispatch: &Dispatch, commands: &mut dyn Recorder) {
-        for instance in 0..instances {
-            commands.run(Command::Bind {
-                index: 1,
-                group: &self.group,
-                offsets: &[instance * self.stride],
-            });
-            commands.run(dispatch.command());
         }
     }
 }
@@ -521,8 +509,7 @@ fn choose(
     };
     let mut excerpt = table.excerpt(gpu, index, trial_instances(gpu, crowd, chunk));
     let bytes = excerpt.chunks[0].output_bytes(crowd);
-    let usage = wgpu::BufferUsages::STORAGE;
-    let output = [gpu.buffer(Purpose::Staging, "trial", bytes, usage)];
+    let output = [gpu.scratch(Purpose::Staging, "trial", bytes)];
     let mut candidates = Vec::with_capacity(kernels.len());
     let mut most_bytes = 0;
     let mut largest = 0;

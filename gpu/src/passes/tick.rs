@@ -3,7 +3,7 @@
 use crate::Gpu;
 use crate::crowd::chunk::slots;
 use crate::crowd::table::CrowdTable;
-use crate::device::{Buffer, Resource};
+use crate::device::{Buffer, named};
 use crate::passes::{Frame, Pass};
 use crate::shader::layout::{self, NONE};
 use bytemuck::Zeroable;
@@ -21,19 +21,17 @@ pub struct Tick {
 impl Tick {
     /// Uploads what instances play, and binds it. `players` is the name of the list of instances.
     pub fn new(gpu: &Gpu, crowd: &Crowd, table: &mut CrowdTable, players: &'static str) -> Self {
-        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let bytes = size_of::<layout::Now>() as u64;
-        let now = gpu.buffer(Purpose::Scratch, "now", bytes, usage);
+        let now = gpu.uniform(Purpose::Scratch, "now", &layout::Now::zeroed());
         let mut all_layers = Vec::with_capacity(table.batches.len());
         for batch in &table.batches {
             let (listed, layers) = listed(crowd, table.instances(batch));
-            let listed = Resource::from(gpu.storage(Purpose::Clips, "players", &listed));
+            let listed = gpu.storage(Purpose::Clips, "players", &listed);
             let layers = gpu.storage(Purpose::Clips, "layers", &layers);
             for bindings in &mut table.bindings[batch.clone()] {
                 bindings.extend([
-                    ("now", (&now).into()),
-                    ("layers", (&layers).into()),
-                    (players, listed.clone()),
+                    named("now", &now),
+                    named("layers", &layers),
+                    named(players, &listed),
                 ]);
             }
             all_layers.push(layers);

@@ -16,7 +16,7 @@ const MARGIN: f64 = 0.97;
 ///
 /// # Errors
 /// [`BackendError::Device`](skinbench_frame::BackendError::Device) if the device was lost or refused a command.
-pub(crate) fn fastest(
+pub fn fastest(
     gpu: &Arc<Gpu>,
     candidates: usize,
     record: impl Fn(usize, &mut Commands),

@@ -270,7 +270,7 @@ impl Pass for Upload {
         let staging = &mut self.destination.staging;
         frame.timer.wall(Stage::Upload, || {
             staging.close();
-            frame.commands.run(Command::Stage(Stage::Upload.name()));
+            frame.commands.run(Command::Stage(Stage::Upload));
             for UploadedBatch { palettes, staged } in &self.batches {
                 let staged = staged.clone();
                 palettes.upload(frame.commands, staging, staged, &self.kept);

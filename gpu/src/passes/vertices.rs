@@ -2,7 +2,7 @@
 
 use crate::crowd::table::{CrowdTable, Visible};
 use crate::device::buffers::output_sizes;
-use crate::device::{BindGroup, Buffer, Command, Commands, Recorder};
+use crate::device::{BindGroup, Buffer, Commands, Recorder};
 use crate::forms::kind::{Kind, vertex_shader};
 use crate::forms::output::OutputForm;
 use crate::forms::palettes::PaletteForm;
@@ -155,21 +155,13 @@ pub(crate) fn for_each_binding(
     draw: impl Fn(&mut Commands, Range<u32>),
 ) {
     let Some(stride) = stride else {
-        bind(pass, group, &[]);
+        pass.bind(0, group, &[]);
         return draw(pass, instances);
     };
     for instance in instances {
-        bind(pass, group, &[instance * stride]);
+        pass.bind(0, group, &[instance * stride]);
         draw(pass, instance..instance + 1);
     }
-}
-
-fn bind(pass: &mut Commands, group: &BindGroup, offsets: &[u32]) {
-    pass.run(Command::Bind {
-        index: 0,
-        group,
-        offsets,
-    });
 }
 
 /// A shader that draws vertices skinned before drawing, from its root file in shaders/. If `merged` is set, a draw's

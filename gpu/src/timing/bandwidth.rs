@@ -7,7 +7,7 @@
 use crate::Gpu;
 use crate::device::gpu::WgpuDevice;
 use crate::device::staging::fill;
-use crate::device::{Buffer, Named};
+use crate::device::{Buffer, Named, named};
 use crate::kernel::Kernel;
 use crate::shader::shader;
 use skinbench_frame::{DeviceBandwidth, Purpose, Result, Rounds, UploadBandwidth, least_time};
@@ -23,7 +23,7 @@ const LEAST_BYTES: u64 = 256 << 10;
 /// Sizes per power of two: the next one to that of a stage is at most 9 % off.
 const SIZES: f64 = 4.0;
 /// Bytes that a workgroup writes or copies, and that one reads.
-pub(crate) const TILE: u64 = 4 << 10;
+pub const TILE: u64 = 4 << 10;
 const READ_TILE: u64 = 16 << 10;
 /// Measured rounds; the fastest counts. Times of debug builds say nothing.
 const ROUNDS: u32 = if cfg!(debug_assertions) { 1 } else { 4 };
@@ -71,7 +71,7 @@ impl Gpu {
         self.check()?;
         // Software adapters copy faster by command than in a shader, NVIDIA's driver slower.
         let by_command = self.copy_rate(open, from.object.get(), &to, bytes)?;
-        let resources = [("source", (&from).into()), ("output", (&to).into())];
+        let resources = [named("source", &from), named("output", &to)];
         let in_shader = self.sweep_rate(open, "copy.wgsl", TILE, &resources, bytes)?;
         let write = self.sweep_rate(open, "fill.wgsl", TILE, &resources, bytes)?;
         let read = self.sweep_rate(open, "read.wgsl", READ_TILE, &resources, bytes)?;

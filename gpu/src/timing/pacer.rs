@@ -4,6 +4,7 @@
 use crate::Gpu;
 use crate::device::arithmetic::{self, Arithmetic, QUERIES, own_buffer};
 use crate::device::gpu::WgpuDevice;
+use crate::device::named;
 use crate::device::timestamps::Queries;
 use crate::kernel::Kernel;
 use arrayvec::ArrayVec;
@@ -187,7 +188,7 @@ fn compiled(gpu: &Gpu, open: &WgpuDevice) -> Result<Arithmetic> {
         "result",
         wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
     );
-    let resources = [("rounds", (&uniform).into()), ("output", (&output).into())];
+    let resources = [named("rounds", &uniform), named("output", &output)];
     let group = kernel.bind(gpu, 0, &resources);
     gpu.check()?;
     Ok(Arithmetic {

@@ -5,7 +5,7 @@ use crate::Gpu;
 use crate::device::commands::Piece;
 use crate::device::gpu::FrameTimes;
 use crate::device::timestamps::{CAPACITY, OUTER, Queries, fault};
-use crate::device::{Command, Commands, Recorder, TIMING};
+use crate::device::{Command, Commands, Recorder, TIMING, named};
 use crate::kernel::Kernel;
 use crate::shader::shader;
 use crate::timing::bandwidth::TILE as FILL_TILE;
@@ -64,14 +64,9 @@ impl Gpu {
         let Some(queries) = self.queries() else {
             return Ok(Some("the device has no timestamp queries"));
         };
-        let target = self.buffer(
-            Purpose::Staging,
-            "clock check",
-            BYTES,
-            wgpu::BufferUsages::STORAGE,
-        );
+        let target = self.scratch(Purpose::Staging, "clock check", BYTES);
         let kernel = Kernel::new(self, "fill", shader("fill.wgsl", &[]), &[], true)?;
-        let group = kernel.bind(self, 0, &[("output", (&target).into())]);
+        let group = kernel.bind(self, 0, &[named("output", &target)]);
         let workgroups = [(BYTES / FILL_TILE) as u32, 1, 1];
         let mut faults = Vec::new();
         for _ in 0..ROUNDS {
@@ -79,7 +74,7 @@ impl Gpu {
             let mut commands = self.frame("clock check");
             let label = Stage::Skin.name();
             commands.run(Command::Compute { label });
-            commands.dispatch(&kernel.pipeline, &group, workgroups);
+            commands.dispatch(&kernel.pipeline, &group, Command::Dispatch { workgroups });
             commands.run(Command::End);
             commands.finish()?;
             let wall = start.elapsed();

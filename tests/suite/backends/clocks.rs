@@ -154,7 +154,7 @@ fn the_stage_that_hangs_is_named() {
     gpu.choose_clock(ClockChoice::Fenced).unwrap();
     Arc::get_mut(&mut gpu).unwrap().patience = Duration::ZERO;
     let mut commands = gpu.frame("copy");
-    commands.run(Command::Stage(Stage::Upload.name()));
+    commands.run(Command::Stage(Stage::Upload));
     commands.run(Command::Copy {
         from: &from,
         from_offset: 0,
