@@ -155,7 +155,6 @@ pub fn with_vertices(model: Model, count: u32) -> Result<Model, ModelError> {
 #[cfg(feature = "resample")]
 mod resample {
     use super::{MAX_INFLUENCES, ModelError, add, largest};
-    use crate::triangles::of_subset;
     use glam::{Vec3, Vec4};
     use meshopt::{SimplifyOptions, VertexDataAdapter, simplify, simplify_sloppy};
     use skinbench_kernels::model::PrimitiveData;
@@ -175,7 +174,7 @@ mod resample {
         pub(super) fn of(primitive: PrimitiveData) -> Option<Self> {
             let mut materials = vec![0; primitive.positions.len()];
             for subset in &primitive.subsets {
-                for &vertex in of_subset(&primitive, subset) {
+                for &vertex in primitive.indices_of(subset) {
                     materials[vertex as usize] = subset.material;
                 }
             }
@@ -352,7 +351,7 @@ mod resample {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extremes::chain_64;
+    use skinbench_characters::{chain_64, star_64, walker};
 
     #[test]
     fn the_largest_influences_are_kept_and_sum_to_one() {
@@ -375,7 +374,7 @@ mod tests {
 
     #[test]
     fn spread_influences_are_as_many_as_asked_for_and_sum_to_one() {
-        let walker = crate::walker::walker(500).unwrap();
+        let walker = walker(500).unwrap();
         let spread = spread(walker.clone(), 8).unwrap();
         assert_eq!(
             spread.mesh().positions().len(),
@@ -400,7 +399,7 @@ mod tests {
     #[cfg(feature = "resample")]
     #[test]
     fn any_model_takes_other_vertex_counts() {
-        for model in [chain_64().unwrap(), crate::extremes::star_64().unwrap()] {
+        for model in [chain_64().unwrap(), star_64().unwrap()] {
             for count in [400u32, 1_500, 10_000, 30_000] {
                 let other = with_vertices(model.clone(), count).unwrap();
                 let got = other.mesh().vertex_count() as f64;

@@ -197,7 +197,7 @@ fn alike(a: &Rows, b: &Rows) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::walker::walker;
+    use skinbench_characters::walker;
 
     #[test]
     fn fingers_and_face_go_first_and_nothing_moves_at_rest() {

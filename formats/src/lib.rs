@@ -18,7 +18,7 @@
 //! | `tokenizer` | the words of text formats |
 //! | `matrices` | matrices from files |
 //! | `tracks` | tracks of a joint from keys that set several channels at once |
-//! | `triangles` | lists of triangles: of strips, of fans, and of subsets of a primitive |
+//! | `triangles` | lists of triangles of strips and of fans |
 //! | `subdivide` | times of further keys, where straight lines between keys leave a curve |
 //! | `seams` | vertices of formats that index positions, normals and texture coordinates separately |
 //! | `textures` | images in files, as they are stored there |
@@ -33,10 +33,6 @@
 //! | `foreign` | files of other kinds, and how to make a model of them |
 //! | `formats` | the list of importers, and which one a file takes |
 //! | `glb` | the exporter |
-//! | `curves` | formulas that built-in models share |
-//! | `extremes` | built-in models with extreme hierarchies |
-//! | `walker` | the built-in walker, and people who differ |
-//! | `face` | the built-in face, with morph targets |
 //! | `adapt` | models with other numbers of vertices and influences |
 //! | `joint_level` | models with fewer joints |
 //! | `mesh_level` | models with fewer triangles |
@@ -47,13 +43,10 @@ mod fault;
 pub mod adapt;
 mod beside;
 mod budget;
-mod curves;
 #[cfg(feature = "textures")]
 pub mod decode;
 mod drawn;
 mod error;
-pub mod extremes;
-pub mod face;
 mod foreign;
 mod formats;
 pub mod glb;
@@ -78,7 +71,6 @@ mod tokenizer;
 mod tracks;
 mod triangles;
 mod unread;
-pub mod walker;
 
 pub use error::ImportError;
 pub use formats::{FORMATS, Format, HEAD, load, load_with};

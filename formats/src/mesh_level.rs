@@ -1,6 +1,6 @@
 //! Levels of detail of meshes: fewer triangles over some of the same vertices.
 
-use crate::{drawn, triangles};
+use crate::drawn;
 use meshopt::{SimplifyOptions, VertexDataAdapter, simplify_with_attributes_and_locks};
 use skinbench_kernels::model::{Model, ModelError, PrimitiveData};
 use std::collections::HashMap;
@@ -57,7 +57,7 @@ fn reduced(
     let mut known: HashMap<Split, u32> = HashMap::new();
     let mut indices = Vec::with_capacity(primitive.indices.len());
     for subset in &primitive.subsets {
-        for &vertex in triangles::of_subset(primitive, subset) {
+        for &vertex in primitive.indices_of(subset) {
             let split = Split {
                 vertex,
                 material: subset.material,
@@ -136,9 +136,8 @@ fn attributes(primitive: &PrimitiveData, joints: &[u16], vertex: usize) -> [f32;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extremes::chain_64;
-    use crate::walker::walker;
     use glam::DVec3;
+    use skinbench_characters::{chain_64, walker};
     use skinbench_kernels::model::Subset;
 
     fn edges(model: &Model) -> HashMap<(u32, u32), i32> {

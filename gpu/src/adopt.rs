@@ -307,9 +307,9 @@ mod tests {
     use super::*;
     use crate::passes::pose_kernels::PoseKernel;
     use crate::passes::skin_kernels::{INSTANCES, MERGED, POSITIONS, SHARED};
-    use skinbench_formats::extremes::{chain_64, star_64};
-    use skinbench_formats::face::face;
-    use skinbench_formats::walker::walker;
+    use skinbench_characters::face;
+    use skinbench_characters::walker;
+    use skinbench_characters::{chain_64, star_64};
     use skinbench_kernels::reference::reference_vertices;
     use skinbench_kernels::vertex::Encoding;
 

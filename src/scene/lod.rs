@@ -344,7 +344,7 @@ mod tests {
     #[cfg(feature = "resample")]
     fn shreds() -> Model {
         use crate::model::{PrimitiveData, Subset};
-        let mut parts = crate::asset::walker::walker(500).unwrap().into_parts();
+        let mut parts = crate::characters::walker(500).unwrap().into_parts();
         let primitive = &mut parts.primitives[0];
         let corners: Vec<u32> = primitive.indices[..60].to_vec();
         *primitive = PrimitiveData {

@@ -3,8 +3,8 @@
 use super::error::Problem;
 #[cfg(feature = "resample")]
 use crate::asset::adapt::with_vertices;
-use crate::asset::walker::{People, walker};
-use crate::asset::{self, FORMATS, Request, Vertices, adapt, extremes, face::face};
+use crate::asset::{self, FORMATS, Request, Vertices, adapt};
+use crate::characters::{People, chain_64, face, star_64, walker};
 use crate::model::Model;
 #[cfg(not(feature = "resample"))]
 use crate::model::ModelError;
@@ -198,8 +198,8 @@ impl ModelSource {
             Origin::BuiltIn("walker") => walker(vertices)?,
             Origin::BuiltIn("walker-8") => adapt::spread(walker(vertices)?, 8)?,
             Origin::BuiltIn("face") => face(vertices, FACE_SEED)?,
-            Origin::BuiltIn("chain-64") => extremes::chain_64()?,
-            Origin::BuiltIn("star-64") => extremes::star_64()?,
+            Origin::BuiltIn("chain-64") => chain_64()?,
+            Origin::BuiltIn("star-64") => star_64()?,
             Origin::BuiltIn(name) => sample(name)?,
             // Every source has its base.
             Origin::Person(number) => bases[&vertices]

@@ -1,6 +1,6 @@
 use super::placing::Stand;
 use super::*;
-use crate::asset::extremes;
+use crate::characters;
 use crate::crowd::REST;
 use crate::model::{Axes, Handedness, Model, rows_to_affine};
 use glam::{DVec2, DVec3, Vec3};
@@ -703,7 +703,7 @@ fn models_stand_upright_whatever_their_axes() {
         (2, Handedness::Left),
     ] {
         // Its longest extent is along its own Y, so set axes with another one up.
-        let mut parts = extremes::chain_64().unwrap().into_parts();
+        let mut parts = characters::chain_64().unwrap().into_parts();
         parts.axes = Axes { handedness, up };
         let model = Model::new(parts).unwrap();
         let bounds = model.bounds();

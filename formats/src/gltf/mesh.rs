@@ -5,7 +5,7 @@ use super::document::{Document, Primitive, is_read};
 use crate::drawn;
 use crate::fault::{Fault, item};
 use crate::request::Vertices;
-use crate::triangles::{self, subset_from};
+use crate::triangles;
 use skinbench_kernels::model::{Influences, PrimitiveData, Repair, TargetDeltas};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -219,7 +219,7 @@ impl PrimitiveReader<'_> {
                 }
             }
         }
-        primitive.indices = self.triangles(count)?;
+        primitive.add_subset(self.material()?, self.triangles(count)?);
         if let Some(first) = first_target {
             for (at, target) in (0..self.primitive.targets.len()).zip(first..) {
                 primitive.targets.push(self.target(target, at, count)?);
@@ -228,7 +228,6 @@ impl PrimitiveReader<'_> {
         primitive.normals = self.attribute("NORMAL", Some(count))?;
         primitive.tangents = self.attribute("TANGENT", Some(count))?;
         primitive.uvs = self.attribute("TEXCOORD_0", Some(count))?;
-        primitive.subsets = vec![subset_from(0, self.material()?, &primitive)];
         Ok(primitive)
     }
 
@@ -260,10 +259,7 @@ impl PrimitiveReader<'_> {
         let triangles = self.triangles(last.positions.len())?;
         // Without indices, a few bytes of the file give as many triangles as vertices.
         self.charge_indices(triangles.len())?;
-        let start = last.indices.len() as u32;
-        last.indices.extend(triangles);
-        last.subsets
-            .push(subset_from(start, self.material()?, last));
+        last.add_subset(self.material()?, triangles);
         Ok(())
     }
 

@@ -9,7 +9,6 @@ mod grammar;
 use crate::fault::Fault;
 use crate::request::Request;
 use crate::tokenizer::{Scanner, Token};
-use crate::triangles::subset_from;
 use crate::unread::Ignored;
 use crate::{ImportError, beside, matrices};
 use glam::{DAffine3, DVec3};
@@ -191,11 +190,10 @@ fn mesh(
 
     let mut primitive = PrimitiveData {
         uvs: Some(vertices.iter().map(|v| v.uv).collect()),
-        indices: triangles.into_flattened(),
         dumped_vertices: vertices.len() as u32,
         ..Default::default()
     };
-    primitive.subsets = vec![subset_from(0, material, &primitive)];
+    primitive.add_subset(material, triangles.into_flattened());
     for vertex in &vertices {
         let first = vertex.first_weight;
         let end = first.saturating_add(vertex.weights) as usize;

@@ -4,7 +4,7 @@ use super::known::POINTS_AND_LINES;
 use super::xml::Element;
 use crate::budget::Budget;
 use crate::fault::Fault;
-use crate::triangles::{self, subset_from};
+use crate::triangles;
 use skinbench_kernels::model::{Influences, Material, ModelParts, PrimitiveData};
 use std::collections::HashMap;
 
@@ -53,11 +53,8 @@ pub fn read(
             shared_at = Some(at);
         }
         let primitive = &mut parts.primitives[at];
-        let first = primitive.indices.len() as u32;
         let triangles = triangles(submesh, primitive.positions.len())?;
-        primitive.indices.extend(triangles);
-        let subset = subset_from(first, material, primitive);
-        primitive.subsets.push(subset);
+        primitive.add_subset(material, triangles);
         let name = submesh.text("material")?.unwrap_or_default();
         parts.materials.push(Material {
             name: name.into(),

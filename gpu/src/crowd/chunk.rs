@@ -203,7 +203,7 @@ mod tests {
     use super::*;
     use crate::forms::clips::ClipStore;
     use glam::Vec3;
-    use skinbench_formats::walker::walker;
+    use skinbench_characters::walker;
     use skinbench_kernels::crowd::{Layer, REST};
     use skinbench_kernels::model::{
         IDENTITY_ROWS, Influences, Model, ModelParts, PrimitiveData, SkeletonBuilder, SkinData,

@@ -564,7 +564,7 @@ pub(crate) fn blends(crowd: &Crowd) -> bool {
 mod tests {
     use super::*;
     use crate::forms::clips::ClipStore;
-    use skinbench_formats::walker::walker;
+    use skinbench_characters::walker;
     use skinbench_frame::StageTimer;
     use skinbench_kernels::crowd::{Layer, REST};
     use skinbench_kernels::model::IDENTITY_ROWS;

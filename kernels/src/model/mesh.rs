@@ -140,6 +140,24 @@ impl PrimitiveData {
         }
     }
 
+    /// The indices of a subset.
+    ///
+    /// # Panics
+    /// A subset of more indices than the primitive has.
+    pub fn indices_of(&self, subset: &Subset) -> &[u32] {
+        &self.indices[subset.indices.start as usize..subset.indices.end as usize]
+    }
+
+    /// Appends triangles, given by their indices, as a subset with a material.
+    pub fn add_subset(&mut self, material: u16, indices: impl IntoIterator<Item = u32>) {
+        let first = self.indices.len() as u32;
+        self.indices.extend(indices);
+        self.subsets.push(Subset {
+            material,
+            indices: first..self.indices.len() as u32,
+        });
+    }
+
     /// Replaces the triangles by these, each with the index of its material. They are sorted by material, within which
     /// they keep their order, and each material has one subset.
     pub fn set_triangles(&mut self, mut triangles: Vec<(u16, [u32; 3])>) {
@@ -147,14 +165,7 @@ impl PrimitiveData {
         self.indices.clear();
         self.subsets.clear();
         for run in triangles.chunk_by(|a, b| a.0 == b.0) {
-            let first = self.indices.len() as u32;
-            for (_, corners) in run {
-                self.indices.extend(corners);
-            }
-            self.subsets.push(Subset {
-                material: run[0].0,
-                indices: first..self.indices.len() as u32,
-            });
+            self.add_subset(run[0].0, run.iter().flat_map(|triangle| triangle.1));
         }
     }
 }

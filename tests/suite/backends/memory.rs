@@ -3,9 +3,9 @@
 use crate::backends::common::{
     backends, build_scene, context, crowd, crowd_of, morphing, prepare_for, tube,
 };
-use skinbench::asset::extremes;
-use skinbench::asset::walker::walker;
 use skinbench::backend::{Context, Prepared};
+use skinbench::characters;
+use skinbench::characters::walker;
 use skinbench::crowd::Crowd;
 #[cfg(feature = "gpu")]
 use skinbench::frame::Retention;
@@ -46,7 +46,7 @@ fn crowds() -> Vec<(&'static str, Crowd)> {
             "odd, three models",
             crowd(vec![
                 (person(), 37),
-                (extremes::chain_64().unwrap(), 5),
+                (characters::chain_64().unwrap(), 5),
                 (person(), 3),
             ]),
         ),
@@ -56,7 +56,7 @@ fn crowds() -> Vec<(&'static str, Crowd)> {
         ),
         (
             "large",
-            crowd(vec![(person(), 300), (extremes::star_64().unwrap(), 90)]),
+            crowd(vec![(person(), 300), (characters::star_64().unwrap(), 90)]),
         ),
         (
             "tangents",
@@ -228,7 +228,7 @@ fn chunks_rings_and_kept_frames_are_counted() {
     let Some(gpu) = &context.gpu else { return };
     let crowd = crowd(vec![
         (walker(500).unwrap(), 70),
-        (extremes::star_64().unwrap(), 40),
+        (characters::star_64().unwrap(), 40),
     ]);
     // Chunks of 20 walkers.
     gpu.adapter
@@ -258,7 +258,7 @@ fn the_work_of_a_frame_is_counted() {
     let Some(gpu) = &context.gpu else { return };
     let crowd = crowd(vec![
         (walker(500).unwrap(), 37),
-        (extremes::star_64().unwrap(), 5),
+        (characters::star_64().unwrap(), 5),
     ]);
     let job = Job::default();
     let palettes = crowd.palette_entries() * 48;

@@ -5,8 +5,8 @@ use crate::backends::common::{
 };
 #[cfg(feature = "gpu")]
 use crate::backends::common::{backends, context_with_adapter, prepare_for, verified};
-use skinbench::asset::walker::walker;
 use skinbench::backend::Context;
+use skinbench::characters::walker;
 use skinbench::compaction;
 use skinbench::crowd::Crowd;
 use skinbench::frame::Job;

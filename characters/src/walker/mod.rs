@@ -15,7 +15,6 @@ mod surface;
 mod walker_tests;
 mod weights;
 
-pub use clips::{RUN_SPEED, WALK_SPEED};
 pub use people::People;
 
 use crate::curves::{check_vertices, floats};

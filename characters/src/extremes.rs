@@ -4,7 +4,6 @@
 //! that give each joint a path to its root, have their worst case in one and their best case in the other.
 
 use crate::curves::rotation;
-use crate::triangles::subset_from;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use skinbench_kernels::model::{
     Channel, Clip, Joint, Keys, Material, Model, ModelError, ModelParts, PrimitiveData,
@@ -142,8 +141,10 @@ fn model(
     joints: Vec<Joint>,
     inverse_binds: Vec<Rows>,
     clip: Clip,
-    tubes: PrimitiveData,
+    mut tubes: PrimitiveData,
 ) -> Result<Model, ModelError> {
+    let indices = std::mem::take(&mut tubes.indices);
+    tubes.add_subset(0, indices);
     let (skeleton, skin_joints) = Skeleton::new(joints)?;
     let skin = SkinData {
         name: name.into(),
@@ -204,7 +205,6 @@ fn add_tube(
         }
     }
     tubes.dumped_vertices = positions.len() as u32;
-    tubes.subsets = vec![subset_from(0, 0, tubes)];
 }
 
 #[cfg(test)]

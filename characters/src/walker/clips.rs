@@ -11,9 +11,9 @@ use skinbench_kernels::model::{Channel, Clip, Keys, ModelError, RotationBlend};
 use std::f64::consts::TAU;
 
 /// Ground speed of the clip `walk`, metres per second. It walks on the spot; the ground moves towards -Z.
-pub const WALK_SPEED: f64 = 1.3;
+const WALK_SPEED: f64 = 1.3;
 /// Ground speed of the clip `run`, metres per second.
-pub const RUN_SPEED: f64 = 3.0;
+const RUN_SPEED: f64 = 3.0;
 
 /// Keys per second.
 const KEY_RATE: u32 = 30;

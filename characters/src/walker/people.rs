@@ -9,7 +9,6 @@ use super::rig::{
     CALF_TWIST, CLAVICLE, HAND, HEAD, JOINTS, LOWERARM_TWIST, NECK, PELVIS, Region, SPINE, THIGH,
     UPPERARM, UPPERARM_TWIST,
 };
-use crate::triangles;
 use glam::{DMat3, DVec3, dvec3};
 use rand_core::Rng;
 use rand_pcg::Pcg32;
@@ -174,7 +173,7 @@ impl People {
         let base = Base::new(vertices)?;
         let mut covers = vec![[0.0; Cloth::ALL.len()]; base.surface.positions.len()];
         for subset in &base.primitive.subsets {
-            for &vertex in triangles::of_subset(&base.primitive, subset) {
+            for &vertex in base.primitive.indices_of(subset) {
                 covers[vertex as usize][usize::from(subset.material)] += 1.0;
             }
         }

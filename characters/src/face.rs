@@ -4,7 +4,6 @@
 //! computed with libm, so that every platform gets the same face.
 
 use crate::curves::{check_vertices, floats, rotation, smooth_step};
-use crate::triangles::subset_from;
 use glam::{DVec2, DVec3};
 use rand_core::Rng;
 use rand_pcg::Pcg32;
@@ -290,11 +289,10 @@ impl Head {
         let places = self.points.iter().map(|&point| Self::place(point));
         let rest = self.streams(places.collect());
         let mut primitive = PrimitiveData {
-            indices: self.triangles.as_flattened().to_vec(),
             dumped_vertices: self.points.len() as u32,
             ..PrimitiveData::default()
         };
-        primitive.subsets = vec![subset_from(0, 0, &primitive)];
+        primitive.add_subset(0, self.triangles.as_flattened().to_vec());
         for (target, push) in (0..).zip(pushes) {
             let mut places = Vec::with_capacity(self.points.len());
             for (&point, &place) in self.points.iter().zip(&rest.places) {
