@@ -126,6 +126,6 @@ pub use skinbench_frame::{self as frame, frustum, wording};
 #[cfg(feature = "gpu")]
 pub use skinbench_gpu as gpu;
 pub use skinbench_kernels::{
-    bake, blocks, compaction, crowd, device_palette, gameplay, model, morph, pose, probe,
+    bake, blocks, compaction, crowd, device_palette, error, gameplay, model, morph, pose, probe,
     reference, simd, skin, threads, vertex, vertex_frames,
 };

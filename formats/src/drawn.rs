@@ -1,22 +1,18 @@
 //! Removal of vertices that no triangle uses. They would be skinned and timed, and never drawn.
 
-use skinbench_kernels::model::{ModelParts, PrimitiveData, Repair};
+use skinbench_kernels::model::{ModelParts, Notes, PrimitiveData};
 
 /// Leaves out the vertices that no triangle uses, with a note; the others keep their order. A primitive without
 /// triangles keeps all of its vertices, because they are points or ends of lines.
 ///
 /// # Panics
 /// A primitive whose streams, indices and subsets disagree.
-pub fn only_drawn(parts: &mut ModelParts) {
-    let mut left_out = 0;
+pub fn only_drawn(parts: &mut ModelParts, notes: &mut Notes) {
     for primitive in &mut parts.primitives {
         let before = primitive.positions.len();
         trim(primitive);
-        left_out += before - primitive.positions.len();
-    }
-    if left_out > 0 {
-        let message = format!("left out {left_out} vertices that no triangle uses");
-        parts.repairs.push(Repair::new(message));
+        let left_out = before - primitive.positions.len();
+        notes.add("left out # vertices that no triangle uses", left_out);
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::adapt::add;
 use glam::{DAffine3, DVec3};
+use skinbench_kernels::error::DataError;
 use skinbench_kernels::model::{
-    Influences, Joint, Model, ModelError, NO_PARENT, Rows, Skeleton, SkinData, affine_to_rows,
-    rows_to_affine,
+    Influences, Joint, Model, NO_PARENT, Rows, Skeleton, SkinData, affine_to_rows, rows_to_affine,
 };
 
 /// Largest difference of two matrices that count as one, relative to their largest number.
@@ -27,7 +27,7 @@ pub struct FewerJoints {
 ///
 /// # Errors
 /// Compact clips, or more palette entries than a model may have.
-pub fn without_small_limbs(model: &Model, reach: f64) -> Result<Option<FewerJoints>, ModelError> {
+pub fn without_small_limbs(model: &Model, reach: f64) -> Result<Option<FewerJoints>, DataError> {
     let skeleton = model.skeleton();
     let bounds = model.bounds();
     let least = reach * f64::from((bounds.max - bounds.min).length());

@@ -6,14 +6,13 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `error` | the error of all importers |
-//! | `fault` | an error before the name of its file is added |
+//! | `check` | checks, and errors before the name of the file is added |
 //! | `request` | what an importer is asked for |
 //! | `budget` | the limit on an importer's memory |
 //! | `regular_file` | the opening of files that end |
 //! | `read_file` | whole files, and their first bytes |
 //! | `beside` | paths of files that a model file refers to |
-//! | `unread` | parts of files that are not read |
+//! | `ignored` | parts of files that are not read |
 //! | `place` | lines and columns |
 //! | `tokenizer` | the words of text formats |
 //! | `matrices` | matrices from files |
@@ -38,7 +37,7 @@
 //! | `mesh_level` | models with fewer triangles |
 
 #[macro_use]
-mod fault;
+mod check;
 
 pub mod adapt;
 mod beside;
@@ -46,11 +45,11 @@ mod budget;
 #[cfg(feature = "textures")]
 pub mod decode;
 mod drawn;
-mod error;
 mod foreign;
 mod formats;
 pub mod glb;
 mod gltf;
+mod ignored;
 pub mod joint_level;
 mod m3d;
 mod matrices;
@@ -70,9 +69,7 @@ mod three_json;
 mod tokenizer;
 mod tracks;
 mod triangles;
-mod unread;
 
-pub use error::ImportError;
 pub use formats::{FORMATS, Format, HEAD, load, load_with};
 pub use place::Place;
 pub use request::{Request, Vertices};

@@ -2,7 +2,8 @@
 
 use crate::drawn;
 use meshopt::{SimplifyOptions, VertexDataAdapter, simplify_with_attributes_and_locks};
-use skinbench_kernels::model::{Model, ModelError, PrimitiveData};
+use skinbench_kernels::error::DataError;
+use skinbench_kernels::model::{Model, PrimitiveData};
 use std::collections::HashMap;
 
 /// Numbers that stand for the joints of a vertex.
@@ -24,7 +25,7 @@ const LEAST_SAVING: f64 = 0.9;
 ///
 /// # Errors
 /// Positions that meshoptimizer refuses.
-pub fn simplified(model: &Model, fraction: f64) -> Result<Option<Model>, ModelError> {
+pub fn simplified(model: &Model, fraction: f64) -> Result<Option<Model>, DataError> {
     let mut parts = model.clone().into_parts();
     for primitive in &mut parts.primitives {
         if !primitive.indices.is_empty() {
@@ -50,7 +51,7 @@ fn reduced(
     primitive: &PrimitiveData,
     joints: &[u16],
     fraction: f64,
-) -> Result<PrimitiveData, ModelError> {
+) -> Result<PrimitiveData, DataError> {
     // A vertex between two materials becomes one per material, at the same position: a seam, along which edges collapse
     // together.
     let mut splits: Vec<Split> = Vec::new();
@@ -79,7 +80,7 @@ fn reduced(
     weights[3..].fill(SIGNATURE_WEIGHT);
     let adapter =
         VertexDataAdapter::new(bytemuck::cast_slice(&positions), size_of::<[f32; 3]>(), 0)
-            .map_err(|error| ModelError::new("mesh level", error.to_string()))?;
+            .map_err(|error| DataError::new("mesh level", error.to_string()))?;
     let target = 3 * ((indices.len() / 3) as f64 * fraction).round() as usize;
     let left = simplify_with_attributes_and_locks(
         &indices,

@@ -62,7 +62,7 @@ pub struct Inspection {
     pub playing: PlayingBytes,
     /// Images of the materials in use.
     pub textures: Vec<TextureSummary>,
-    /// Repairs made on import.
+    /// What the model lacks or has otherwise than its file.
     pub repairs: Vec<String>,
 }
 
@@ -336,7 +336,7 @@ impl Inspection {
             },
             playing,
             textures: textures(&model),
-            repairs: model.repairs().iter().map(|r| r.message.clone()).collect(),
+            repairs: model.notes().lines().collect(),
         }
     }
 }

@@ -9,8 +9,9 @@ use super::settings::{Clips, Lod};
 use crate::asset::{adapt, joint_level};
 use crate::bake;
 use crate::crowd::Crowd;
+use crate::error::DataError;
 use crate::frustum::Eye;
-use crate::model::{Model, ModelError};
+use crate::model::Model;
 use crate::reference::{shown, with_fitting_cubes};
 use rayon::prelude::*;
 use std::error::Error;
@@ -171,7 +172,7 @@ pub struct LevelMaker {
     lod: Lod,
     clips: Clips,
     /// `[group][level]`.
-    reduced: Vec<[OnceLock<Result<LevelModel, ModelError>>; LEVELS]>,
+    reduced: Vec<[OnceLock<Result<LevelModel, DataError>>; LEVELS]>,
 }
 
 impl LevelMaker {
@@ -219,7 +220,7 @@ impl LevelMaker {
     }
 
     /// The model of a group of the full crowd at a level.
-    fn model(&self, full: &Crowd, group: usize, level: usize) -> Result<&LevelModel, ModelError> {
+    fn model(&self, full: &Crowd, group: usize, level: usize) -> Result<&LevelModel, DataError> {
         self.reduced[group][level]
             .get_or_init(|| {
                 let reduced = self.reduce(full, group, level);
@@ -229,7 +230,7 @@ impl LevelMaker {
             .map_err(Clone::clone)
     }
 
-    fn reduce(&self, full: &Crowd, group: usize, level: usize) -> Result<LevelModel, ModelError> {
+    fn reduce(&self, full: &Crowd, group: usize, level: usize) -> Result<LevelModel, DataError> {
         let Some(reduction) = level.checked_sub(1) else {
             return Ok(LevelModel {
                 model: Arc::clone(&full.groups()[group].model),
@@ -316,13 +317,13 @@ fn level(size: f64) -> usize {
 }
 
 #[cfg(feature = "resample")]
-fn simplified(model: &Model, fraction: f64) -> Result<Option<Model>, ModelError> {
+fn simplified(model: &Model, fraction: f64) -> Result<Option<Model>, DataError> {
     crate::asset::mesh_level::simplified(model, fraction)
 }
 
 #[cfg(not(feature = "resample"))]
-fn simplified(_: &Model, _: f64) -> Result<Option<Model>, ModelError> {
-    Err(ModelError::new(
+fn simplified(_: &Model, _: f64) -> Result<Option<Model>, DataError> {
+    Err(DataError::new(
         "mesh levels",
         "this build lacks the feature `resample`",
     ))

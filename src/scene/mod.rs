@@ -22,7 +22,6 @@ mod settings;
 pub use build::BuiltScene;
 pub use camera::{Camera, Framed};
 pub use description::{Scene, SceneFile};
-pub use error::SceneError;
 pub use find_clip::find_clip;
 #[cfg(feature = "view")]
 pub(crate) use layer::LayerPlan;

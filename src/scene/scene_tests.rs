@@ -2,12 +2,13 @@ use super::placing::Stand;
 use super::*;
 use crate::characters;
 use crate::crowd::REST;
+use crate::error::DataError;
 use crate::model::{Axes, Handedness, Model, rows_to_affine};
 use glam::{DVec2, DVec3, Vec3};
 
 const MEMORY: u64 = 1 << 30;
 
-fn parse(text: &str) -> Result<Scene, SceneError> {
+fn parse(text: &str) -> Result<Scene, DataError> {
     SceneFile {
         name: "test".into(),
         file: "test.toml".into(),
@@ -310,10 +311,11 @@ fn wrong_models_and_clips_name_their_place() {
     );
     let unknown = Scene::load("walkrs").unwrap_err();
     assert!(
-        unknown.is_unknown && unknown.to_string().contains("did you mean \"walkers\"?"),
+        unknown.problem.contains("did you mean \"walkers\"?"),
         "{unknown}"
     );
-    assert!(!Scene::load("no.toml").unwrap_err().is_unknown);
+    assert_eq!(Scene::check_name("walkrs"), Err(unknown.problem));
+    assert_eq!(Scene::check_name("no.toml"), Ok(()));
 }
 
 /// A group that walks, with the keys of one layer over it.

@@ -3,7 +3,8 @@
 
 use crate::asset::regular_file;
 use crate::crowd::TICKS_PER_SECOND;
-use crate::scene::{Camera, LayerPlan, ModelSource, Scene, SceneError, SceneFile, Settings};
+use crate::error::DataError;
+use crate::scene::{Camera, LayerPlan, ModelSource, Scene, SceneFile, Settings};
 use std::path::Path;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Value};
 
@@ -36,14 +37,15 @@ impl SceneDocument {
     ///
     /// # Errors
     /// As [`Scene::load`].
-    pub fn open(source: &str) -> Result<Self, SceneError> {
+    pub fn open(source: &str) -> Result<Self, DataError> {
         let file = SceneFile::find(source)?;
         // Checks names and values; errors state line and column.
         file.read()?;
         // A scene loads its models when it is built, but a missing file is reported immediately.
         if Scene::is_model(source) && ModelSource::from_name(source).is_file() {
-            regular_file::open(Path::new(source))
-                .map_err(|error| SceneError::new(source, format!("cannot read: {error}")))?;
+            regular_file::open(Path::new(source)).map_err(|error| {
+                DataError::new("", format!("cannot read: {error}")).in_file(Path::new(source))
+            })?;
         }
         Ok(Self {
             source: source.to_owned(),
@@ -85,7 +87,7 @@ impl SceneDocument {
     ///
     /// # Errors
     /// As [`SceneFile::read`]; positions refer to [`SceneDocument::text`].
-    pub fn scene(&self) -> Result<Scene, SceneError> {
+    pub fn scene(&self) -> Result<Scene, DataError> {
         SceneFile {
             file: format!("{} (as shown)", self.source),
             text: self.text(),
@@ -194,7 +196,7 @@ impl SceneDocument {
     ///
     /// # Errors
     /// As [`SceneDocument::scene`].
-    pub fn with_settings(&self, camera: Camera, settings: &Settings) -> Result<String, SceneError> {
+    pub fn with_settings(&self, camera: Camera, settings: &Settings) -> Result<String, DataError> {
         self.scene()?;
         let folder =
             std::path::absolute(&self.file.folder).unwrap_or_else(|_| self.file.folder.clone());

@@ -4,9 +4,10 @@
 use super::orbit::Orbit;
 use super::player::Player;
 use super::scene_document::SceneDocument;
+use crate::error::DataError;
 use crate::frame::Mode;
 use crate::registry;
-use crate::scene::{self, BUILT_IN, BUILT_IN_MODELS, Camera, Scene, SceneError, Settings};
+use crate::scene::{self, BUILT_IN, BUILT_IN_MODELS, Camera, Scene, Settings};
 use serde::{Deserialize, Serialize};
 
 /// Backend that is shown first.
@@ -147,7 +148,7 @@ impl State {
     ///
     /// # Errors
     /// As [`SceneDocument::open`].
-    pub fn open(source: &str, preferences: Preferences) -> Result<Self, SceneError> {
+    pub fn open(source: &str, preferences: Preferences) -> Result<Self, DataError> {
         let document = SceneDocument::open(source)?;
         let camera = document.scene()?.camera;
         let mut state = Self {
@@ -272,7 +273,7 @@ impl State {
     ///
     /// # Errors
     /// As [`SceneDocument::scene`].
-    pub fn scene(&self) -> Result<Scene, SceneError> {
+    pub fn scene(&self) -> Result<Scene, DataError> {
         Ok(self.document.scene()?.with(self.run.clone()))
     }
 
@@ -280,7 +281,7 @@ impl State {
     ///
     /// # Errors
     /// As [`SceneDocument::scene`].
-    pub fn scene_file(&self) -> Result<String, SceneError> {
+    pub fn scene_file(&self) -> Result<String, DataError> {
         self.document.with_settings(self.orbit.camera, &self.run)
     }
 

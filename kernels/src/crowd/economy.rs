@@ -3,7 +3,8 @@
 
 use super::update_rate::UpdateRate;
 use super::{BLOCK, Crowd, CrowdError, Group, Layer, SharedPoses};
-use crate::model::{IDENTITY_ROWS, Rows, ensure};
+use crate::error::ensure;
+use crate::model::{IDENTITY_ROWS, Rows};
 use fnv::FnvHashMap;
 
 impl Crowd {

@@ -1,7 +1,7 @@
 //! Families: instances at several levels of detail, of which a frame shows one at a time.
 
 use super::{Crowd, CrowdError, Group};
-use crate::model::ensure;
+use crate::error::ensure;
 
 /// Most levels of a family.
 pub const MOST_LEVELS: usize = 4;

@@ -9,9 +9,10 @@ pub use search::{Bounds, Search};
 
 use super::run::{self, Ended, Observer, Outcome, RunOptions, Status, Step};
 use crate::backend::Context;
+use crate::error::DataError;
 use crate::frame::{BackendError, Stage};
 use crate::registry::BackendEntry;
-use crate::scene::{BuiltScene, Scene, SceneError};
+use crate::scene::{BuiltScene, Scene};
 use bytesize::ByteSize;
 use forecast::Forecast;
 use std::collections::HashMap;
@@ -124,7 +125,7 @@ pub struct Ending {
 pub enum SweepError {
     /// A point's crowd cannot be built.
     #[error(transparent)]
-    Scene(#[from] SceneError),
+    Scene(#[from] DataError),
     /// A backend does not run, which ends the search for its largest crowd alone.
     #[error(transparent)]
     Backend(#[from] BackendError),

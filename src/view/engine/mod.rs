@@ -7,6 +7,7 @@ use super::side::{Canvas, Side};
 use super::state::{Errors, State};
 use crate::backend::{Backend, Context};
 use crate::crowd::{Crowd, REST};
+use crate::error::DataError;
 use crate::frame::{BackendError, Job, Mode, Result, StageTime};
 use crate::gpu::{Beneath, Overlay, ground};
 use crate::harness::environment::{Build, Environment};
@@ -15,7 +16,7 @@ use crate::reference::WorstError;
 use crate::registry;
 use crate::report::{Screen, run_text, table};
 use crate::results::rows::MeasuredScene;
-use crate::scene::{BuiltScene, Scene, SceneError, Settings};
+use crate::scene::{BuiltScene, Scene, Settings};
 use crate::threads::Threads;
 use indexmap::IndexSet;
 use std::sync::Arc;
@@ -120,7 +121,7 @@ pub struct Engine {
     /// Threads of the context; none for all.
     threads: Option<u32>,
     /// The scene that was asked for last, whether or not it could be built.
-    wanted: Option<Result<Scene, SceneError>>,
+    wanted: Option<Result<Scene, DataError>>,
     /// Reason why it could not be built.
     problem: Option<String>,
     /// The last scene that could be built.
@@ -355,7 +356,7 @@ impl Engine {
     }
 
     /// Builds a scene unless it is the one that was asked for last. If it cannot be built, the one before stays.
-    fn set_scene(&mut self, scene: Result<Scene, SceneError>) {
+    fn set_scene(&mut self, scene: Result<Scene, DataError>) {
         if self.wanted.as_ref() == Some(&scene) {
             return;
         }
@@ -409,12 +410,12 @@ impl Facts {
     }
 }
 
-/// Repairs and omissions of importers in the models of a crowd.
+/// The notes about the models of a crowd.
 fn notes(crowd: &Crowd) -> Vec<String> {
     let mut notes = IndexSet::new();
     for group in crowd.groups() {
-        for repair in group.model.repairs() {
-            notes.insert(format!("{}: {}", group.model.name(), repair.message));
+        for note in group.model.notes().lines() {
+            notes.insert(format!("{}: {note}", group.model.name()));
         }
     }
     notes.into_iter().collect()
