@@ -87,7 +87,6 @@
 //! | word | meaning | where | contains |
 //! | --- | --- | --- | --- |
 //! | crowd | all instances of a scene: [`crowd::Crowd`] | everywhere | groups |
-//! | family | the levels of detail of one model, of which a device shows one per instance | GPU | groups |
 //! | group | the instances of one model: [`crowd::Group`] | everywhere | chunks on the GPU, blocks on the CPU |
 //! | chunk | neighbouring instances of a group which fit one binding of the device, and take one dispatch or draw | GPU | instances |
 //! | span | neighbouring chunks, of any groups, which share a binding and take one dispatch or draw together: only merged backends have them | GPU | chunks |

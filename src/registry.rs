@@ -11,13 +11,13 @@ use crate::backend::{Joints, LaterPasses};
 use crate::bake::BakeFormat;
 #[cfg(not(feature = "gpu"))]
 use crate::frame::BackendError;
-use crate::frame::{Ability, Result};
+use crate::frame::Result;
 #[cfg(feature = "gpu")]
 use crate::gpu::passes::skin::SkinKernel;
 #[cfg(feature = "gpu")]
 use crate::gpu::passes::skin_kernels::{
-    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, MERGED, MORPH_DENSE, NAIVE,
-    PER_CHARACTER, POSITIONS, SHARED, STAGED,
+    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, MERGED, NAIVE, PER_CHARACTER,
+    POSITIONS, SHARED, STAGED,
 };
 #[cfg(feature = "gpu")]
 use crate::gpu::{MeshForm, PaletteForm, Posing};
@@ -116,11 +116,6 @@ impl BackendEntry {
             },
         }
     }
-
-    /// Returns whether it chooses levels of detail, and so runs crowds of families alone.
-    pub fn chooses_levels(&self) -> bool {
-        self.abilities().lack(Ability::OneLevel)
-    }
 }
 
 /// The backend with this name.
@@ -203,8 +198,6 @@ pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
             "as instances, positions apart from normals: depth passes read 12 bytes per vertex instead of 24";
         compute(Posing::Host, &[&MERGED]), "gpu-compute:merged",
             "as instances, all models in one dispatch through a table, drawn by one multi-draw";
-        compute(Posing::Host, &[&MORPH_DENSE]), "gpu-compute:morph-dense",
-            "as instances, a delta for every morph target and vertex; each instance reads those of its active targets";
         compute(Posing::Device, CANDIDATES), "gpu-full",
             "poses on the device too: a frame sends its tick; skins as gpu-compute";
         vertex(Posing::Device, MeshForm::Packed, PaletteForm::Rows), "gpu-full:vertex",
@@ -213,10 +206,6 @@ pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
             "as gpu-full, only the instances in view: a compute pass finds them, dispatches and draws are indirect";
         vertex(Posing::Visible, MeshForm::Packed, PaletteForm::Rows), "gpu-full:vertex-culled",
             "as gpu-full:vertex, only the instances in view";
-        compute(Posing::Levels, CANDIDATES), "gpu-full:levels",
-            "as gpu-full:culled, and the device chooses the level of detail of each instance; needs --lod";
-        vertex(Posing::Levels, MeshForm::Packed, PaletteForm::Rows), "gpu-full:vertex-levels",
-            "as gpu-full:levels, the vertex shader skins, in every pass";
         vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Motions)), "gpu-baked",
             "clips baked as rotations and translations; the vertex shader blends two frames and skins";
         vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Matrices)), "gpu-baked:matrices",
@@ -229,21 +218,11 @@ pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
     rows.into_iter().chain(device_rows).collect()
 });
 
-/// Backends that were in the registry, and the one that took the place of each.
-const REMOVED: [(&str, &str); 2] = [
-    ("gpu-compute:morph-16", "gpu-compute"),
-    ("gpu-compute:subgroup", "gpu-compute:instances"),
-];
-
-/// One line about a name or pattern that no backend has: what took its place, or the closest name.
-pub fn unknown(name: &str) -> String {
-    match REMOVED.iter().find(|(removed, _)| *removed == name) {
-        Some((_, instead)) => format!("the backend {name:?} was removed; use {instead:?}"),
-        None => {
-            let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
-            wording::unknown("backend", name, &names)
-        }
-    }
+/// One line about a name or pattern that neither a backend nor a peer has, with the closest name.
+pub fn unknown(name: &str, peers: &[String]) -> String {
+    let mut names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+    names.extend(peers.iter().map(String::as_str));
+    wording::unknown("backend", name, &names)
 }
 
 #[cfg(feature = "gpu")]

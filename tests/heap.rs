@@ -97,13 +97,6 @@ fn promises_are_what_the_heap_gives() {
         (
             "street",
             Settings {
-                phase_buckets: Some(4),
-                ..few.clone()
-            },
-        ),
-        (
-            "street",
-            Settings {
                 turnover: Some(0.05),
                 ..few.clone()
             },

@@ -33,7 +33,6 @@
 //! | `formats` | the list of importers, and which one a file takes |
 //! | `glb` | the exporter |
 //! | `adapt` | models with other numbers of vertices and influences |
-//! | `joint_level` | models with fewer joints |
 //! | `mesh_level` | models with fewer triangles |
 
 #[macro_use]
@@ -50,7 +49,6 @@ mod formats;
 pub mod glb;
 mod gltf;
 mod ignored;
-pub mod joint_level;
 mod m3d;
 mod matrices;
 mod md5;

@@ -16,6 +16,15 @@ const SIGNATURE_WEIGHT: f32 = 0.25;
 /// Largest fraction of its vertices with which a mesh counts as simplified.
 const LEAST_SAVING: f64 = 0.9;
 
+/// A model with fewer triangles.
+pub struct Simplified {
+    /// The model.
+    pub model: Model,
+    /// Largest error of a collapsed edge by meshoptimizer's metric, in metres: the distance of the surface, and how far
+    /// normals and influences differ.
+    pub error: f64,
+}
+
 /// The model with about this fraction of its triangles (0 to 1), or `None` if it keeps nearly all of its vertices: seams
 /// stay closed and borders stay whole, and some meshes have little else.
 ///
@@ -25,19 +34,29 @@ const LEAST_SAVING: f64 = 0.9;
 ///
 /// # Errors
 /// Positions that meshoptimizer refuses.
-pub fn simplified(model: &Model, fraction: f64) -> Result<Option<Model>, DataError> {
+pub fn simplified(model: &Model, fraction: f64) -> Result<Option<Simplified>, DataError> {
     let mut parts = model.clone().into_parts();
+    let mut error = 0.0f64;
     for primitive in &mut parts.primitives {
         if !primitive.indices.is_empty() {
             let joints = &parts.skins[usize::from(primitive.skin)].joints;
-            *primitive = reduced(primitive, joints, fraction)?;
+            let reduced = reduced(primitive, joints, fraction)?;
+            *primitive = reduced.primitive;
+            error = error.max(reduced.error);
         }
     }
     let left: usize = parts.primitives.iter().map(|p| p.positions.len()).sum();
     if left as f64 > LEAST_SAVING * model.mesh().vertex_count() as f64 {
         return Ok(None);
     }
-    Model::new(parts).map(Some)
+    let model = Model::new(parts)?;
+    Ok(Some(Simplified { model, error }))
+}
+
+/// A primitive with fewer triangles, and the error as in [`Simplified`].
+struct Reduced {
+    primitive: PrimitiveData,
+    error: f64,
 }
 
 /// A vertex of a primitive where it has one material.
@@ -47,11 +66,7 @@ struct Split {
     material: u16,
 }
 
-fn reduced(
-    primitive: &PrimitiveData,
-    joints: &[u16],
-    fraction: f64,
-) -> Result<PrimitiveData, DataError> {
+fn reduced(primitive: &PrimitiveData, joints: &[u16], fraction: f64) -> Result<Reduced, DataError> {
     // A vertex between two materials becomes one per material, at the same position: a seam, along which edges collapse
     // together.
     let mut splits: Vec<Split> = Vec::new();
@@ -82,6 +97,7 @@ fn reduced(
         VertexDataAdapter::new(bytemuck::cast_slice(&positions), size_of::<[f32; 3]>(), 0)
             .map_err(|error| DataError::new("mesh level", error.to_string()))?;
     let target = 3 * ((indices.len() / 3) as f64 * fraction).round() as usize;
+    let mut error = 0.0;
     let left = simplify_with_attributes_and_locks(
         &indices,
         &adapter,
@@ -91,8 +107,8 @@ fn reduced(
         &vec![false; splits.len()],
         target,
         f32::MAX,
-        SimplifyOptions::LockBorder,
-        None,
+        SimplifyOptions::LockBorder | SimplifyOptions::ErrorAbsolute,
+        Some(&mut error),
     );
 
     let mut kept: Vec<u32> = Vec::with_capacity(left.len());
@@ -108,7 +124,10 @@ fn reduced(
     });
     let mut level = primitive.with_vertices(&kept);
     level.set_triangles(triangles.collect());
-    Ok(level)
+    Ok(Reduced {
+        primitive: level,
+        error: error.into(),
+    })
 }
 
 /// The normal of a vertex, and its weights projected to a few numbers: each joint has a direction of its own, and
@@ -162,8 +181,14 @@ mod tests {
             .map(|p| p.map(f32::to_bits))
             .collect();
         let mut before = model.mesh().vertex_count();
+        let mut least_error = 0.0;
         for fraction in [0.5, 0.25, 0.125] {
-            let level = simplified(&model, fraction).unwrap().unwrap();
+            let Simplified {
+                model: level,
+                error,
+            } = simplified(&model, fraction).unwrap().unwrap();
+            assert!(error > least_error, "{error} after {least_error}");
+            least_error = error;
             let mesh = level.mesh();
             assert!(
                 mesh.positions()
@@ -203,7 +228,7 @@ mod tests {
     fn influences_decide_where_vertices_stay() {
         // The tube of the chain is straight: only its influences tell one place from another.
         let model = chain_64().unwrap();
-        let level = simplified(&model, 0.5).unwrap().unwrap();
+        let level = simplified(&model, 0.5).unwrap().unwrap().model;
         let mut held = vec![false; model.palette_joints().len()];
         for vertex in 0..level.mesh().vertex_count() {
             level

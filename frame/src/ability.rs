@@ -52,9 +52,6 @@ pub enum Ability {
     /// Fades that go on from the motion before them.
     #[strum(to_string = "inertial fades")]
     InertialFades,
-    /// Crowds whose instances have one level of detail.
-    #[strum(to_string = "crowds without --lod")]
-    OneLevel,
     /// Bounds of instances.
     #[strum(to_string = "bounds")]
     Bounds,
@@ -151,7 +148,6 @@ impl Ability {
                 any_layer(crowd, |layer| layer.fade == Fade::Inertial),
                 "a crowd whose layers fade by weight, not inertially",
             ),
-            Self::OneLevel => (crowd.levels() == 1, "`run` or `verify` with --lod"),
             Self::Bounds => (
                 job.gameplay
                     .as_ref()

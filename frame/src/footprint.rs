@@ -92,14 +92,8 @@ impl std::iter::Sum for Bytes {
 
 impl From<PoseMemory> for Bytes {
     fn from(pose: PoseMemory) -> Self {
-        let PoseMemory {
-            clips,
-            palettes,
-            poses,
-        } = pose;
-        Self::of(Purpose::Clips, clips)
-            + Self::of(Purpose::Palettes, palettes)
-            + Self::of(Purpose::Scratch, poses)
+        let PoseMemory { clips, poses } = pose;
+        Self::of(Purpose::Clips, clips) + Self::of(Purpose::Scratch, poses)
     }
 }
 
@@ -169,6 +163,14 @@ impl FrameWork {
     /// Returns whether the device has anything to do.
     pub fn reaches_device(self) -> bool {
         self != Self::default()
+    }
+}
+
+impl AddAssign for FrameWork {
+    fn add_assign(&mut self, other: Self) {
+        self.uploaded += other.uploaded;
+        self.draws += other.draws;
+        self.dispatches += other.dispatches;
     }
 }
 

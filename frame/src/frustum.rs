@@ -1,8 +1,6 @@
-//! The part of the world that a picture shows, and the size of things in it.
+//! The part of the world that a picture shows.
 
-use bytemuck::NoUninit;
-use glam::{DMat4, DVec3, DVec4, Mat4, Vec3, Vec4};
-use skinbench_kernels::model::{Bounds, Rows, rows_to_affine};
+use glam::{DMat4, DVec3, DVec4, Mat4, Vec4};
 
 /// Six planes that face inwards; by default the whole world is inside.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,56 +42,10 @@ impl Frustum {
     }
 }
 
-/// Place of a camera, and the size in which it shows things: numbers that can be sent to a device as they are.
-#[derive(Debug, Clone, Copy, PartialEq, NoUninit)]
-#[repr(C)]
-pub struct Eye {
-    /// Its place in the world.
-    pub place: Vec3,
-    /// Pixels of a metre at a distance of one metre.
-    pub scale: f32,
-}
-
-/// An eye for which everything is large.
-impl Default for Eye {
-    fn default() -> Self {
-        Self {
-            place: Vec3::ZERO,
-            scale: f32::INFINITY,
-        }
-    }
-}
-
-impl Eye {
-    /// The eye of a camera with this vertical field of view, in degrees, and a picture of this height in pixels.
-    pub fn new(place: Vec3, field_of_view: f64, height: u32) -> Self {
-        let half = (0.5 * field_of_view.to_radians()).tan();
-        Self {
-            place,
-            scale: (0.5 * f64::from(height) / half) as f32,
-        }
-    }
-
-    /// Pixels of the diagonal of a model's box at its place; without a limit for a box around the eye.
-    pub fn pixels(&self, bounds: Bounds, placement: &Rows) -> f64 {
-        let [x, y, z, diagonal] = placed_box(bounds, placement);
-        f64::from(self.scale) * diagonal / self.place.as_dvec3().distance(DVec3::new(x, y, z))
-    }
-}
-
-/// The box of a model at its place in the world: x y z of its middle, and the length of its diagonal.
-pub fn placed_box(bounds: Bounds, placement: &Rows) -> [f64; 4] {
-    let placement = rows_to_affine(placement);
-    let middle = placement.transform_point3((0.5 * (bounds.min + bounds.max)).as_dvec3());
-    let diagonal = placement
-        .transform_vector3((bounds.max - bounds.min).as_dvec3())
-        .length();
-    [middle.x, middle.y, middle.z, diagonal]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::Vec3;
     use glam::camera::rh::{proj::directx, view::look_at_mat4};
 
     #[test]

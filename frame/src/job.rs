@@ -1,7 +1,7 @@
 //! Input of backends: the options of a run, a frame, and the view of a picture.
 
 use super::output_buffers::OutputBuffers;
-use crate::frustum::{Eye, Frustum};
+use crate::frustum::Frustum;
 use skinbench_kernels::crowd::Crowd;
 use skinbench_kernels::gameplay::Gameplay;
 use std::sync::Arc;
@@ -13,8 +13,6 @@ pub struct Job {
     pub keep: Retention,
     /// The visible part of the world; backends may leave out instances outside it.
     pub frustum: Frustum,
-    /// The eye by which backends choose levels of detail, if the crowd has any.
-    pub eye: Eye,
     /// Bounds and sockets that gameplay reads of each frame, if any.
     pub gameplay: Option<Arc<Gameplay>>,
     /// `true` to take the first of several kernels instead of the fastest in a trial: kernels round differently, and the

@@ -8,7 +8,6 @@
 //! | `wording` | lists, numbers and suggestions in messages |
 //! | `frustum` | the part of the world that a camera sees, and the size of things in it |
 //! | `error` | errors, and stated approximations |
-//! | `counts` | numbers of the processor's events |
 //! | `timer` | stages and clocks, and the times of a frame |
 //! | `best_of` | the best of several rounds |
 //! | `bandwidth` | bandwidths of a device |
@@ -27,7 +26,6 @@ mod adapter_summary;
 mod bandwidth;
 mod best_of;
 mod clock_meter;
-mod counts;
 mod device_object;
 mod error;
 mod even_scale;
@@ -44,7 +42,6 @@ pub use adapter_summary::{AdapterSummary, Api, EMULATED};
 pub use bandwidth::{DeviceBandwidth, UploadBandwidth};
 pub use best_of::{Rounds, least_time, least_times};
 pub use clock_meter::{ClockMeter, Pacer, STEADY, Spinner};
-pub use counts::{CountSource, CountSum, Counts, Event};
 pub use device_object::{DeviceBuffer, DeviceObject};
 pub use error::{Approximation, BackendError, Result};
 pub use footprint::{

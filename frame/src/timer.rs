@@ -1,12 +1,10 @@
 //! Times of a frame's stages.
 
-use super::counts::{CountSource, Counts, combined};
 use crate::wording;
 use serde::{Deserialize, Serialize};
 use skinbench_kernels::crowd::Crowd;
 use skinbench_kernels::pose::{CrowdPose, PaletteOut, PoseClock, PoseStage};
 use skinbench_kernels::threads::Threads;
-use std::ops::Add;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -276,19 +274,14 @@ impl StageTime {
 pub struct StageTimer {
     /// The spans since the last [`StageTimer::clear`].
     pub spans: Vec<StageTime>,
-    /// Source of the events of stages on the processor, if they are counted.
-    pub counters: Option<CountSource>,
-    counts: Vec<(Stage, Counts)>,
 }
 
 impl StageTimer {
     /// Times `work` by wall clock. All parts of a stage in a frame add up to one span.
     pub fn wall<R>(&mut self, stage: Stage, work: impl FnOnce() -> R) -> R {
-        let before = self.read_counts();
         let start = Instant::now();
         let result = work();
         let ns = elapsed(start);
-        self.add_counts(stage, before);
         match self
             .spans
             .iter_mut()
@@ -331,59 +324,21 @@ impl StageTimer {
         work: impl FnOnce(&ThreadTimes) -> R,
     ) -> R {
         let times = ThreadTimes::default();
-        let before = self.read_counts();
         let start = Instant::now();
         let result = work(&times);
         let ns = elapsed(start);
-        let counts = self.counts_since(before);
         let all: u64 = stages.clone().map(|stage| times.of(stage)).sum();
         for stage in stages {
-            let share = |whole: u64| {
-                let product = u128::from(whole) * u128::from(times.of(stage));
-                Some(product.checked_div(all.into())? as u64)
-            };
-            if let Some(counts) = counts {
-                let counts = counts.map(|count| share(count?));
-                self.counts.push((stage, counts));
-            }
-            let ns = share(ns).unwrap_or(0);
-            self.spans.push(StageTime::new(stage, Clock::Wall, ns));
+            let product = u128::from(ns) * u128::from(times.of(stage));
+            let share = product.checked_div(all.into()).unwrap_or(0) as u64;
+            self.spans.push(StageTime::new(stage, Clock::Wall, share));
         }
         result
-    }
-
-    /// The numbers of events so far, if they are counted.
-    pub fn read_counts(&mut self) -> Option<Counts> {
-        self.counters.as_mut().map(|read| read())
-    }
-
-    /// Adds the events of a stage since an earlier reading.
-    pub fn add_counts(&mut self, stage: Stage, before: Option<Counts>) {
-        if let Some(counts) = self.counts_since(before) {
-            self.counts.push((stage, counts));
-        }
-    }
-
-    fn counts_since(&mut self, before: Option<Counts>) -> Option<Counts> {
-        let before = before?;
-        Some(combined(self.read_counts()?, before, u64::saturating_sub))
-    }
-
-    /// The events of a stage since the last [`StageTimer::clear`]; `None` if it was not counted.
-    pub fn counts_of(&self, stage: Stage) -> Option<Counts> {
-        let mut sum = None;
-        for &(other, counts) in &self.counts {
-            if other == stage {
-                sum = Some(sum.map_or(counts, |sum| combined(sum, counts, u64::add)));
-            }
-        }
-        sum
     }
 
     /// Starts the next frame; keeps the allocated memory.
     pub fn clear(&mut self) {
         self.spans.clear();
-        self.counts.clear();
     }
 }
 
@@ -510,41 +465,6 @@ mod tests {
             (2_000..=took).contains(&(sample + palette + 1)),
             "{sample} {palette} of {took}"
         );
-    }
-
-    #[test]
-    fn events_are_counted_where_time_is() {
-        let mut timer = StageTimer::default();
-        timer.wall(Stage::Skin, || ());
-        assert_eq!(timer.counts_of(Stage::Skin), None, "nothing counts");
-        let mut readings = 0;
-        // One cycle and two instructions more at each reading.
-        timer.counters = Some(Box::new(move || {
-            readings += 1;
-            [Some(readings), Some(2 * readings), None, Some(7)]
-        }));
-        timer.wall(Stage::Skin, || ());
-        timer.wall(Stage::Upload, || ());
-        timer.wall(Stage::Upload, || ());
-        timer.shared_out([Stage::Sample, Stage::Palette].into_iter(), |times| {
-            times.add(Stage::Sample, 10);
-            times.add(Stage::Palette, 30);
-        });
-        assert_eq!(
-            timer.counts_of(Stage::Skin),
-            Some([Some(1), Some(2), None, Some(0)])
-        );
-        assert_eq!(
-            timer.counts_of(Stage::Upload),
-            Some([Some(2), Some(4), None, Some(0)])
-        );
-        assert_eq!(
-            timer.counts_of(Stage::Palette),
-            Some([Some(0), Some(1), None, Some(0)]),
-            "three quarters of two"
-        );
-        timer.clear();
-        assert_eq!(timer.counts_of(Stage::Upload), None);
     }
 
     #[test]

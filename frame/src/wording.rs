@@ -114,6 +114,23 @@ pub fn grouped(number: u64) -> String {
     threes.join(",")
 }
 
+/// Nanoseconds with three digits and a unit.
+pub fn duration(ns: u64) -> String {
+    let ns = ns as f64;
+    let (value, unit) = match ns {
+        ..1e3 => return format!("{ns} ns"),
+        ..1e6 => (ns / 1e3, "µs"),
+        ..1e9 => (ns / 1e6, "ms"),
+        _ => (ns / 1e9, "s"),
+    };
+    let digits = if value < 10.0 {
+        2
+    } else {
+        usize::from(value < 100.0)
+    };
+    format!("{value:.digits$} {unit}")
+}
+
 /// `a, b or c`.
 pub fn list(words: &[impl AsRef<str>]) -> String {
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();

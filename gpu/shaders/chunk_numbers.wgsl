@@ -11,7 +11,7 @@ struct Chunk {
     sixteens: u32, // first vertex with sixteen influences
     centre: vec3f, // of the cube that packed output is relative to
     half: f32, // half the length of its edge
-    // Where the chunk begins in buffers that it shares with others, which are levels of its model or other models.
+    // Where the chunk begins in buffers that it shares with other models.
     first_vertex: u32, // among skinned vertices
     first_entry: u32, // among palette entries
     mesh_vertex: u32, // among vertices of meshes

@@ -1,6 +1,6 @@
-// Stage `cull`, first kernel, one thread per instance: counts the instances in view of each level and workgroup.
+// Stage `cull`, first kernel, one thread per instance: counts the instances in view of each workgroup.
 //
-// import counted, cull, level_of, summed, totals from cull.wgsl
+// import counted, cull, is_in_view, summed, totals from cull.wgsl
 // import WORKGROUP, thread_of from workgroup.wgsl
 
 @compute @workgroup_size(WORKGROUP)
@@ -10,11 +10,8 @@ fn main(
     @builtin(local_invocation_index) thread: u32,
 ) {
     let instance = thread_of(group, groups, thread);
-    let own = level_of(instance);
-    for (var level = 0u; level < cull.levels; level++) {
-        let sum = summed(thread, counted(instance, own, level));
-        if thread == WORKGROUP - 1u && instance / WORKGROUP < cull.groups {
-            totals[level * cull.groups + instance / WORKGROUP] = sum;
-        }
+    let sum = summed(thread, counted(instance, is_in_view(instance)));
+    if thread == WORKGROUP - 1u && instance / WORKGROUP < cull.groups {
+        totals[instance / WORKGROUP] = sum;
     }
 }

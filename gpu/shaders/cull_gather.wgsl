@@ -1,6 +1,6 @@
 // Stage `cull`, third kernel, one thread per instance: copies the instances in view to a contiguous range.
 //
-// import counted, cull, everyone, level_of, summed, totals from cull.wgsl
+// import counted, cull, everyone, is_in_view, summed, totals from cull.wgsl
 // import Player from pose_batch.wgsl
 // import WORKGROUP, thread_of from workgroup.wgsl
 
@@ -18,13 +18,11 @@ fn main(
     @builtin(local_invocation_index) thread: u32,
 ) {
     let instance = thread_of(group, groups, thread);
-    let own = level_of(instance);
-    for (var level = 0u; level < cull.levels; level++) {
-        let one = counted(instance, own, level);
-        let place = summed(thread, one) - one;
-        if own == level {
-            put(instance, totals[level * cull.groups + instance / WORKGROUP] + place);
-        }
+    let in_view = is_in_view(instance);
+    let one = counted(instance, in_view);
+    let place = summed(thread, one) - one;
+    if in_view {
+        put(instance, totals[instance / WORKGROUP] + place);
     }
 }
 

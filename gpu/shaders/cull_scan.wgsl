@@ -1,5 +1,5 @@
-// Stage `cull`, second kernel, one workgroup: computes the place of each level and workgroup among the instances in
-// view, the numbers of each level's batch and chunk, and the workgroups of every later dispatch.
+// Stage `cull`, second kernel, one workgroup: computes the place of each workgroup among the instances in view, their
+// number for the batch and the chunk, and the workgroups of every later dispatch.
 //
 // import Chunk from chunk_numbers.wgsl
 // import cull, running, summed, totals from cull.wgsl
@@ -24,11 +24,9 @@ struct Numbers {
     padding_b: array<u32, 44>,
 }
 
-// [level]
-@group(0) @binding(5) var<storage, read_write> numbers: array<Numbers>;
-// [level][dispatch]
+@group(0) @binding(5) var<storage, read_write> numbers: Numbers;
 @group(0) @binding(6) var<storage, read> dispatches: array<Dispatch>;
-// [level][dispatch][x, y, z]
+// [dispatch][x, y, z]
 @group(0) @binding(7) var<storage, read_write> workgroups: array<u32>;
 
 fn parts_of(count: u32, size: u32) -> u32 {
@@ -40,51 +38,30 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     let share = parts_of(cull.groups, WORKGROUP);
     let first = min(thread * share, cull.groups);
     let end = min(first + share, cull.groups);
-    // What finer levels take of the buffers that all levels share.
-    var finer_instances = 0u;
-    var finer_joints = 0u;
-    var finer_entries = 0u;
-    var finer_vertices = 0u;
-    for (var level = 0u; level < cull.levels; level++) {
-        let row = level * cull.groups;
-        var own = vec2u(0u);
-        for (var group = first; group < end; group++) {
-            own += totals[row + group];
-        }
-        var before = summed(thread, own) - own;
-        for (var group = first; group < end; group++) {
-            let here = totals[row + group];
-            totals[row + group] = before + vec2u(finer_instances, 0u);
-            before += here;
-        }
-        let all = running[WORKGROUP - 1u];
-        // Before the next level's sums take the place of these.
-        workgroupBarrier();
-        if thread == 0u {
-            numbers[level].batch.instances = all.x;
-            numbers[level].batch.slots = all.y;
-            numbers[level].batch.first_instance = finer_instances;
-            numbers[level].batch.first_joint = finer_joints;
-            numbers[level].batch.first_entry = finer_entries;
-            numbers[level].chunk.instances = all.x;
-            numbers[level].chunk.first_instance = cull.first_instance + finer_instances;
-            numbers[level].chunk.first_entry = finer_entries;
-            numbers[level].chunk.first_vertex = finer_vertices;
-        }
-        finer_instances += all.x;
-        finer_joints += all.x * numbers[level].batch.joints;
-        finer_entries += all.x * numbers[level].batch.entries;
-        finer_vertices += all.x * numbers[level].chunk.vertices;
-        for (var index = thread; index < cull.dispatches; index += WORKGROUP) {
-            let dispatch = dispatches[level * cull.dispatches + index];
-            let parts = parts_of(select(all.x, all.y, dispatch.slots == 1u), dispatch.at_once);
-            let groups = parts_of(parts * dispatch.threads, dispatch.workgroup);
-            let rows = max(parts_of(groups, cull.most), 1u);
-            let folded = dispatch.x == 0u;
-            let at = 3u * (level * cull.dispatches + index);
-            workgroups[at] = select(dispatch.x, parts_of(groups, rows), folded);
-            workgroups[at + 1u] = select(groups, rows, folded);
-            workgroups[at + 2u] = dispatch.z;
-        }
+    var own = vec2u(0u);
+    for (var group = first; group < end; group++) {
+        own += totals[group];
+    }
+    var before = summed(thread, own) - own;
+    for (var group = first; group < end; group++) {
+        let here = totals[group];
+        totals[group] = before;
+        before += here;
+    }
+    let all = running[WORKGROUP - 1u];
+    if thread == 0u {
+        numbers.batch.instances = all.x;
+        numbers.batch.slots = all.y;
+        numbers.chunk.instances = all.x;
+    }
+    for (var index = thread; index < cull.dispatches; index += WORKGROUP) {
+        let dispatch = dispatches[index];
+        let parts = parts_of(select(all.x, all.y, dispatch.slots == 1u), dispatch.at_once);
+        let groups = parts_of(parts * dispatch.threads, dispatch.workgroup);
+        let rows = max(parts_of(groups, cull.most), 1u);
+        let folded = dispatch.x == 0u;
+        workgroups[3u * index] = select(dispatch.x, parts_of(groups, rows), folded);
+        workgroups[3u * index + 1u] = select(groups, rows, folded);
+        workgroups[3u * index + 2u] = dispatch.z;
     }
 }

@@ -11,7 +11,7 @@ struct Batch {
     slots: u32, // poses sampled for all instances
     levels: u32, // of the hierarchy
     clips: u32, // of the model, and its rest pose
-    // Where the batch begins in buffers that it shares with others: the levels of its model, or other models.
+    // Where the batch begins in buffers that it shares with other models.
     first_instance: u32,
     first_joint: u32, // among model poses
     first_entry: u32, // among palette entries

@@ -4,6 +4,7 @@
 //! has in a buffer, or [`AdoptedCrowd`] for a crowd that the device poses, and binds its buffers of vertices. A frame only
 //! records commands. Buffers begin with their data, so no alignment is asked for beyond that of wgpu's buffers.
 
+use crate::crowd::chunk::Sharing;
 use crate::crowd::table::CrowdTable;
 use crate::device::adapter::Adapter;
 use crate::device::command::{Command, Pass as OpenPass, PassEnds, Recorder};
@@ -15,13 +16,12 @@ use skinbench_frame::{BackendError, Job, Result, StageTimer};
 use skinbench_kernels::crowd::{Crowd, Layer, REST};
 use skinbench_kernels::model::{IDENTITY_ROWS, Model, Rows};
 use skinbench_kernels::vertex::VertexFormat;
-use std::rc::Rc;
 use std::sync::Arc;
 
 impl Gpu {
     /// Uses a device of the caller's, with the limits and features that it was created with. Errors of wgpu go where the
     /// caller has them go; [`Gpu::check`] returns only those of this crate.
-    pub fn adopt(adapter: &wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Rc<Self> {
+    pub fn adopt(adapter: &wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Arc<Self> {
         let known = Adapter::adopted(adapter, &device);
         Self::on(known, device, queue, Failures::default())
     }
@@ -50,9 +50,9 @@ impl Recorder for Encoding<'_> {
 }
 
 /// Records passes of a tick in an encoder of the caller's.
-fn record(
+fn record<'a>(
     gpu: &Gpu,
-    passes: &mut [&mut dyn Pass],
+    passes: impl IntoIterator<Item = &'a mut dyn Pass>,
     crowd: &Crowd,
     tick: u32,
     outputs: &[Buffer],
@@ -138,7 +138,7 @@ pub struct Vertices(Vec<Buffer>);
 
 /// A model that is skinned from a buffer of matrices into a buffer of vertices.
 pub struct AdoptedMesh {
-    gpu: Rc<Gpu>,
+    gpu: Arc<Gpu>,
     crowd: Crowd,
     skin: Skin,
 }
@@ -151,7 +151,7 @@ impl AdoptedMesh {
     /// [`BackendError::Unavailable`] or [`BackendError::TooLarge`], with what the device, the kernel or `palettes`
     /// lacks; or [`BackendError::Device`], with what wgpu refused to create.
     pub fn new(
-        gpu: &Rc<Gpu>,
+        gpu: &Arc<Gpu>,
         model: Arc<Model>,
         format: VertexFormat,
         instances: u32,
@@ -170,7 +170,8 @@ impl AdoptedMesh {
         let message = "the model has morph targets, whose weights only a crowd has";
         needs(!crowd.has_targets(), message)?;
         let skin = created(gpu, || {
-            let mut table = CrowdTable::new(gpu, &crowd)?;
+            let mut table = CrowdTable::new(gpu, &crowd, &Sharing::Nothing, None)?;
+            table.bind_numbers(gpu, false);
             let most = table
                 .chunks
                 .first()
@@ -180,12 +181,11 @@ impl AdoptedMesh {
             let palettes = Buffer::from(palettes.clone());
             for bindings in &mut table.bindings {
                 bindings.push(("palettes", (&palettes).into()));
-                bindings.push(("shown", (&palettes).into()));
             }
-            Skin::new(gpu, &crowd, &table, &[kernel], None)
+            Skin::new(gpu, &crowd, &mut table, &[kernel], None)
         })?;
         Ok(Self {
-            gpu: Rc::clone(gpu),
+            gpu: Arc::clone(gpu),
             crowd,
             skin,
         })
@@ -212,14 +212,14 @@ impl AdoptedMesh {
 
     /// Records the skinning into bound vertices. It creates nothing.
     pub fn record(&mut self, vertices: &Vertices, encoder: &mut wgpu::CommandEncoder) {
-        let passes: &mut [&mut dyn Pass] = &mut [&mut self.skin];
+        let passes = [&mut self.skin as &mut dyn Pass];
         record(&self.gpu, passes, &self.crowd, 0, &vertices.0, encoder);
     }
 }
 
 /// A crowd that the device poses and skins.
 pub struct AdoptedCrowd {
-    gpu: Rc<Gpu>,
+    gpu: Arc<Gpu>,
     plan: Plan,
     output_bytes: Vec<u64>,
 }
@@ -231,7 +231,7 @@ impl AdoptedCrowd {
     /// # Errors
     /// As [`AdoptedMesh::new`] and [`plan()`].
     pub fn new(
-        gpu: &Rc<Gpu>,
+        gpu: &Arc<Gpu>,
         crowd: &Crowd,
         kernels: &'static [&'static SkinKernel],
     ) -> Result<Self> {
@@ -247,7 +247,7 @@ impl AdoptedCrowd {
         let plan = created(gpu, || plan(gpu, crowd, strategy, &Job::default()))?;
         let chunks = plan.table.chunks.iter();
         Ok(Self {
-            gpu: Rc::clone(gpu),
+            gpu: Arc::clone(gpu),
             output_bytes: chunks.map(|chunk| chunk.output_bytes(crowd)).collect(),
             plan,
         })
@@ -278,8 +278,8 @@ impl AdoptedCrowd {
         }
         let vertices: Vec<Buffer> = vertices.iter().cloned().map(Buffer::from).collect();
         created(&self.gpu, || {
-            if let Some(skin) = &self.plan.skin {
-                skin.borrow_mut().bind(&self.gpu, &vertices);
+            if let Some(skin) = self.plan.find_mut::<Skin>() {
+                skin.bind(&self.gpu, &vertices);
             }
             Ok(())
         })?;
@@ -295,26 +295,26 @@ impl AdoptedCrowd {
         vertices: &Vertices,
         encoder: &mut wgpu::CommandEncoder,
     ) {
-        for pass in &self.plan.passes {
-            let passes: &mut [&mut dyn Pass] = &mut [&mut *pass.borrow_mut()];
-            record(&self.gpu, passes, crowd, tick, &vertices.0, encoder);
-        }
+        let passes = self.plan.passes.iter_mut().map(|pass| &mut **pass);
+        record(&self.gpu, passes, crowd, tick, &vertices.0, encoder);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::passes::pose::Pose;
     use crate::passes::pose_kernels::PoseKernel;
     use crate::passes::skin_kernels::{INSTANCES, MERGED, POSITIONS, SHARED};
     use skinbench_characters::face;
     use skinbench_characters::walker;
     use skinbench_characters::{chain_64, star_64};
     use skinbench_kernels::reference::reference_vertices;
+    use skinbench_kernels::threads::lock;
     use skinbench_kernels::vertex::Encoding;
 
     /// A device with limits of the caller's; `None` on a machine without adapters.
-    fn adopted(limit: impl FnOnce(&mut wgpu::Limits)) -> Option<(Rc<Gpu>, wgpu::Device)> {
+    fn adopted(limit: impl FnOnce(&mut wgpu::Limits)) -> Option<(Arc<Gpu>, wgpu::Device)> {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
         let options = wgpu::RequestAdapterOptions::default();
         let Ok(adapter) = pollster::block_on(instance.request_adapter(&options)) else {
@@ -354,7 +354,7 @@ mod tests {
 
     /// Why a mesh of the walker is refused.
     fn refusal(
-        (gpu, device): &(Rc<Gpu>, wgpu::Device),
+        (gpu, device): &(Arc<Gpu>, wgpu::Device),
         format: VertexFormat,
         kernel: &'static SkinKernel,
     ) -> Option<String> {
@@ -461,13 +461,13 @@ mod tests {
             let vertices = buffer(&device, mesh.output_bytes(), storage);
             turns.push(mesh.bind(&vertices).unwrap());
         }
-        let created = gpu.created.get();
+        let created = *lock(&gpu.created);
         for vertices in turns.iter().cycle().take(9) {
             let mut encoder = device.create_command_encoder(&Default::default());
             mesh.record(vertices, &mut encoder);
             assert_eq!(mesh.skin.bound(), turns.len());
         }
-        assert_eq!(gpu.created.get(), created);
+        assert_eq!(*lock(&gpu.created), created);
     }
 
     #[test]
@@ -483,8 +483,8 @@ mod tests {
         for sets in 1..3 {
             let second = buffer(&device, bytes[1], storage);
             adopted.bind(&[first.clone(), second]).unwrap();
-            let skin = adopted.plan.skin.as_ref().unwrap();
-            assert_eq!(skin.borrow().bound(), sets);
+            let skin = adopted.plan.find::<Skin>().unwrap();
+            assert_eq!(skin.bound(), sets);
         }
     }
 
@@ -517,8 +517,7 @@ mod tests {
                 exact.extend(reference_vertices(&crowd, instance, 7));
             }
             for walk in PoseKernel::WALKS {
-                let pose = adopted.plan.pose.as_ref().unwrap();
-                pose.borrow_mut().walk = walk;
+                adopted.plan.find_mut::<Pose>().unwrap().walk = walk;
                 let mut encoder = device.create_command_encoder(&Default::default());
                 adopted.record(&crowd, 7, &vertices, &mut encoder);
                 gpu.device().unwrap().1.submit([encoder.finish()]);

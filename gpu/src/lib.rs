@@ -34,7 +34,7 @@ pub use draw::ground::ground;
 pub use draw::overlay::{Beneath, LineEnd, Overlay, opaque, skeleton_lines};
 pub use draw::surfaces::Surfaces;
 pub use forms::mesh::{MeshForm, OwnMesh, mesh_bytes, upload_meshes};
-pub use forms::palettes::{PaletteForm, Palettes, TEXTURE_WIDTH, UNIFORM_ENTRIES};
+pub use forms::palettes::{PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES};
 pub use passes::pose::PoseBytes;
 pub use passes::strategy::{Posing, Skinning, Strategy};
 pub use passes::upload::uploaded_bytes;

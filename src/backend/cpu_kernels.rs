@@ -145,7 +145,7 @@ fn in_lanes(job: &BlockJob, palette: LanePalette, interleaved: bool, out: &mut [
 fn clustered(crowd: &Crowd, isa: Isa, all: bool) -> Result<(Skin, Bytes)> {
     let mut is_cut = vec![all; crowd.groups().len()];
     for block in Blocks::new(crowd, BLOCK, false).all() {
-        is_cut[block.group] |= is_sparse(crowd, block);
+        is_cut[block.group] |= is_sparse(block);
     }
     let mut clusters: Vec<Option<Clusters>> = Vec::with_capacity(is_cut.len());
     for (group, is_cut) in crowd.groups().iter().zip(is_cut) {

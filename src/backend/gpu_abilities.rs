@@ -92,18 +92,6 @@ const VISIBLE: &[Lack] = &[
     },
 ];
 
-/// What backends lack that choose levels of detail.
-const LEVELS: &[Lack] = &[Lack {
-    ability: Ability::OneLevel,
-    reason: "chooses levels of detail on the device",
-}];
-
-/// What backends lack that store vertices at levels of detail which they choose.
-const STORED_LEVELS: Lack = Lack {
-    ability: Ability::RingOutput,
-    reason: "keeps the vertices of all levels that the device chooses",
-};
-
 /// The abilities of the backend of a strategy.
 pub fn abilities(strategy: Strategy) -> Abilities {
     let palette = strategy.skin.palette();
@@ -111,7 +99,7 @@ pub fn abilities(strategy: Strategy) -> Abilities {
         (_, PaletteForm::Baked(_)) => Joints::Nowhere,
         (Posing::Host, _) => Joints::Host,
         (Posing::Device, _) => Joints::Device,
-        (Posing::Visible | Posing::Levels, _) => Joints::DeviceInView,
+        (Posing::Visible, _) => Joints::DeviceInView,
     };
     let (later_passes, of_skin) = match strategy.skin {
         Skinning::Vertex(..) => (LaterPasses::SkinAgain, VERTEX),
@@ -133,22 +121,11 @@ pub fn abilities(strategy: Strategy) -> Abilities {
         &[]
     };
     let baked = (palette == PaletteForm::Baked(BakeFormat::Vertices)).then_some(NO_PALETTES);
-    let stored = matches!(
-        (strategy.posing, strategy.skin),
-        (Posing::Levels, Skinning::Compute(_))
-    )
-    .then_some(STORED_LEVELS);
-    let visible = if strategy.posing.culls() {
+    let of_posing = if strategy.posing == Posing::Visible {
         VISIBLE
     } else {
         &[]
     };
-    let levels = if strategy.posing == Posing::Levels {
-        LEVELS
-    } else {
-        &[]
-    };
-    let of_posing = stored.iter().chain(visible).chain(levels);
     let lacks = of_skin
         .iter()
         .chain(rigid)

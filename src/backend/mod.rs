@@ -15,14 +15,14 @@ mod stage_bytes;
 
 pub use abilities::{Abilities, Joints, LaterPasses};
 
-use crate::crowd::{Crowd, Group};
+use crate::crowd::Crowd;
 #[cfg(any(feature = "gpu", doc))]
 use crate::frame::BackendError;
 use crate::frame::{
     Approximation, Footprint, FrameInput, Job, OutputBuffers, Result, StageTime, StageTimer,
     Traffic,
 };
-use crate::frustum::{Eye, Frustum};
+use crate::frustum::Frustum;
 use crate::gameplay::GameplayData;
 #[cfg(feature = "gpu")]
 pub use crate::gpu::Flight;
@@ -37,7 +37,7 @@ use crate::simd::Isa;
 use crate::threads::Threads;
 use std::ops::Range;
 #[cfg(feature = "gpu")]
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A way to skin on this machine, before anything is allocated.
 pub trait Backend {
@@ -98,11 +98,6 @@ pub trait Prepared {
         None
     }
 
-    /// Errors that it makes on purpose in a group of the crowd.
-    fn approximation_of(&self, _group: &Group) -> Option<Approximation> {
-        self.approximation()
-    }
-
     /// Bytes that the stages of a frame must move, for stages whose bandwidth is measured.
     fn traffic(&self, _crowd: &Crowd) -> Vec<Traffic> {
         Vec::new()
@@ -114,9 +109,8 @@ pub trait Prepared {
     /// [`BackendError::Device`] if the device was lost or refused a command.
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket>;
 
-    /// Moves the camera for the frames that follow, for backends that leave out instances or choose their levels of
-    /// detail.
-    fn move_camera(&mut self, _frustum: &Frustum, _eye: &Eye) {}
+    /// Moves the camera for the frames that follow, for backends that leave out instances.
+    fn move_camera(&mut self, _frustum: &Frustum) {}
 
     /// The place where the vertices of the last frame are.
     fn skinned(&self) -> Skinned;
@@ -273,7 +267,7 @@ pub struct Context {
     pub threads: Threads,
     /// The adapter in use, if any.
     #[cfg(feature = "gpu")]
-    pub gpu: Option<Rc<Gpu>>,
+    pub gpu: Option<Arc<Gpu>>,
 }
 
 impl Context {

@@ -79,10 +79,13 @@ pub(super) fn host(crowd: &Crowd, threads: usize) -> Vec<Traffic> {
 }
 
 /// Traffic of the stages that pose a crowd on the host. Local and model poses stay in the cache, unless they outlive the
-/// frame or are shared.
+/// frame.
 fn posed_on_host(crowd: &Crowd, threads: usize) -> Vec<Traffic> {
-    let stay = crowd.poses().is_none() && !crowd.has_update_rates();
-    let joints = if stay { 0 } else { crowd.posed().joint_count() };
+    let joints = if crowd.has_update_rates() {
+        crowd.joint_count()
+    } else {
+        0
+    };
     let [local, model] =
         [size_of::<Local<1>>(), size_of::<Affine<1>>()].map(|size| joints * size as u64);
     pose_stages(crowd, Memory::Host { threads }, local, local, model)

@@ -6,7 +6,7 @@ use clap::Args;
 use std::ffi::OsString;
 
 /// How to build what needs wgpu.
-#[cfg(not(feature = "web"))]
+#[cfg(not(feature = "gpu"))]
 pub const GPU: &str = "scripts/bench --gpu or cargo build --release";
 /// How to build the window.
 #[cfg(not(feature = "view"))]

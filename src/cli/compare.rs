@@ -1,15 +1,17 @@
 //! `skinbench compare`: finds the changes between two sets of results, and tells them from noise.
 
 use super::turns::Turns;
-use super::{Exit, Progress, ScreenArguments, common, say, say_fitted, tell_all};
+use super::{Exit, Progress, ScreenArguments, common, say, say_fitted, say_json_line, tell_all};
 use anyhow::bail;
 use clap::Args;
+use serde::Serialize;
+use skinbench::frame::{Clock, Stage};
 use skinbench::harness::environment::now;
 use skinbench::harness::uncertainty::LOOKS;
 use skinbench::report::comparison::{self, Shown};
-use skinbench::report::text;
-use skinbench::results::compare::{Comparison, compare};
-use skinbench::results::recorded::Recorded;
+use skinbench::report::run_text;
+use skinbench::results::Recorded;
+use skinbench::results::compare::{ComparedRow, Comparison, Judgement, compare};
 use skinbench::wording;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -35,12 +37,15 @@ pub struct Arguments {
     /// Smallest change of a frame that matters
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = percent)]
     detect: f64,
-    /// Exit with 4 if a row is certainly slower by more than this, such as 5%, or failed
+    /// Exit with 4 if a row is certainly slower by more than this, such as 5%, or failed; needs rounds
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_above: Option<f64>,
-    /// Show all rows, not only those that changed
+    /// Show all rows, not only those that changed or are undecided
     #[arg(long)]
     all: bool,
+    /// Print all rows as JSON lines, and nothing else
+    #[arg(long)]
+    json: bool,
     /// Folder for the results of --run; default: a new one in skinbench-results
     #[arg(short = 'o', long, value_name = "DIR", requires = "run")]
     results: Option<PathBuf>,
@@ -85,7 +90,7 @@ fn by_turns(arguments: &Arguments) -> anyhow::Result<Exit> {
     let programs = [arguments.base.as_path(), arguments.new.as_path()];
     let mut turns = Turns::new(programs, &arguments.arguments, &folder)?;
     common::watch_for_interruption()?;
-    let progress = Progress::new(&[String::new()]);
+    let progress = Progress::new(vec![String::new()]);
     let most = arguments.rounds;
     let mut decided = None;
     while decided.is_none() && turns.rounds() < most && !common::is_interrupted() {
@@ -95,7 +100,7 @@ fn by_turns(arguments: &Arguments) -> anyhow::Result<Exit> {
         turns.round()?;
         if LOOKS.contains(&turns.rounds()) {
             let comparison = of_rounds(&turns, arguments.detect)?;
-            if comparison.is_decided(arguments.fail_above, arguments.detect) {
+            if comparison.is_decided(arguments.fail_above) {
                 decided = Some(comparison);
             }
         }
@@ -108,7 +113,9 @@ fn by_turns(arguments: &Arguments) -> anyhow::Result<Exit> {
         Some(comparison) => comparison,
         None => of_rounds(&turns, arguments.detect)?,
     };
-    say(format_args!("results: {}\n", folder.display()))?;
+    if !arguments.json {
+        say(format_args!("results: {}\n", folder.display()))?;
+    }
     let exit = finish(arguments, &comparison)?;
     Ok(if common::is_interrupted() {
         Exit::Interrupted
@@ -127,7 +134,7 @@ fn compared(base: &Recorded, new: &Recorded, detect: f64) -> anyhow::Result<Comp
     let comparison = compare(base, new, detect);
     if comparison.compared() == 0 {
         let mut reasons = Vec::new();
-        for (reason, count) in comparison::reasons(&comparison) {
+        for (reason, count) in comparison.reasons() {
             reasons.push(format!("{reason} ({count} rows)"));
         }
         bail!("nothing can be compared: {}", reasons.join("; "));
@@ -143,20 +150,74 @@ fn finish(arguments: &Arguments, comparison: &Comparison) -> anyhow::Result<Exit
         limit: arguments.fail_above,
         screen: arguments.screen.screen(),
     };
-    say_fitted(comparison::text(comparison, &shown), shown.screen)?;
-    let is_regression = arguments
-        .fail_above
-        .is_some_and(|limit| !comparison.beyond(limit).is_empty() || !comparison.failed.is_empty());
-    Ok(if is_regression {
-        Exit::Regression
+    if arguments.json {
+        for row in &comparison.rows {
+            say_json_line(&JsonRow::of(row))?;
+        }
     } else {
-        Exit::Done
-    })
+        say_fitted(comparison::text(comparison, &shown), shown.screen)?;
+    }
+    let Some(limit) = arguments.fail_above else {
+        return Ok(Exit::Done);
+    };
+    if !comparison.failed.is_empty() || !comparison.beyond(limit).is_empty() {
+        return Ok(Exit::Regression);
+    }
+    if comparison.sensitivity.is_none() {
+        bail!(
+            "--fail-above needs rounds, in which both programs ran by turns: skinbench compare --run OLD NEW"
+        );
+    }
+    Ok(Exit::Done)
+}
+
+/// A row of a comparison in JSON.
+#[derive(Serialize)]
+struct JsonRow<'a> {
+    scene: &'a str,
+    instances: usize,
+    passes: u32,
+    options: &'a str,
+    backend: &'a str,
+    stage: Stage,
+    clock: Clock,
+    base_ns: Option<f64>,
+    new_ns: Option<f64>,
+    /// New over base, and the bounds of its interval.
+    ratio: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    judgement: Option<Judgement>,
+    /// Why it cannot be compared.
+    reason: Option<&'a str>,
+}
+
+impl<'a> JsonRow<'a> {
+    fn of(row: &'a ComparedRow) -> Self {
+        let change = row.change.as_ref().ok();
+        let range = change.and_then(|change| change.range);
+        Self {
+            scene: &row.point.scene,
+            instances: row.point.instances,
+            passes: row.point.passes,
+            options: &row.point.options,
+            backend: &row.backend,
+            stage: row.stage,
+            clock: row.clock,
+            base_ns: row.medians[0],
+            new_ns: row.medians[1],
+            ratio: change.map(|change| change.ratio),
+            low: range.map(|[low, _]| low),
+            high: range.map(|[_, high]| high),
+            judgement: row.judgement(),
+            reason: row.change.as_ref().err().map(String::as_str),
+        }
+    }
 }
 
 /// Reads results; reports unusable parts on stderr.
 fn read(path: &PathBuf) -> anyhow::Result<Recorded> {
     let recorded = Recorded::read(&[path])?;
-    tell_all(&text::notes(&recorded.problems));
+    tell_all(&run_text::notes(&recorded.notes));
     Ok(recorded)
 }

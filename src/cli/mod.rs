@@ -1,6 +1,6 @@
 //! The command line: one file per subcommand; exit codes and errors are shared here.
 
-#[cfg(not(all(feature = "gpu", feature = "web", feature = "view")))]
+#[cfg(not(all(feature = "gpu", feature = "view")))]
 mod absent;
 mod built_from;
 mod common;
@@ -11,32 +11,26 @@ mod exit;
 mod inspect;
 mod list;
 mod output;
-mod peers;
 mod progress;
 #[cfg(feature = "gpu")]
 mod render;
 mod report;
+mod retired;
 mod run;
 mod screen;
-#[cfg(feature = "web")]
-mod serve;
 mod settings;
-mod submit;
-mod sweep;
 mod turns;
 mod usage;
 mod verify;
 #[cfg(feature = "view")]
 mod view;
-#[cfg(feature = "web")]
+#[cfg(feature = "gpu")]
 mod web;
 
 use built_from::built_from;
-use common::{
-    BackendArguments, ClockArguments, MachineArguments, WorkloadArguments, positive, seconds,
-};
+use common::{ClockArguments, MachineArguments, WorkloadArguments, positive, seconds};
 use exit::{Exit, UsageError};
-use output::{create_folder, say, say_fitted, say_json, tell, tell_all, write_file};
+use output::{create_folder, say, say_fitted, say_json, say_json_line, tell, tell_all, write_file};
 use progress::Progress;
 use screen::{ScreenArguments, narrow};
 
@@ -64,13 +58,12 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    #[command(visible_alias = "sweep")]
     Run(run::Arguments),
     #[command(mut_arg("threads", common::one_thread_count))]
     Verify(verify::Arguments),
-    Sweep(sweep::Arguments),
     Compare(compare::Arguments),
     Report(report::Arguments),
-    Submit(submit::Arguments),
     #[command(mut_arg("threads", common::one_thread_count))]
     Dump(dump::Arguments),
     Inspect(inspect::Arguments),
@@ -87,12 +80,11 @@ enum Command {
     /// Open a window on a scene or a model (not in this build)
     #[cfg(not(feature = "view"))]
     View(absent::Arguments),
-    #[cfg(feature = "web")]
+    #[cfg(feature = "gpu")]
     Web(web::Arguments),
     /// Make a page that verifies and measures GPU backends in a browser (not in this build)
-    #[cfg(not(feature = "web"))]
+    #[cfg(not(feature = "gpu"))]
     Web(absent::Arguments),
-    Peers(peers::Arguments),
     List(list::Arguments),
 }
 
@@ -105,13 +97,17 @@ impl Cli {
         match command {
             Command::Run(arguments) => run::run(&arguments),
             Command::Verify(arguments) => verify::run(&arguments),
-            Command::Sweep(arguments) => sweep::run(&arguments),
             Command::Compare(arguments) => compare::run(&arguments),
             Command::Report(arguments) => report::run(&arguments),
-            Command::Submit(arguments) => submit::run(&arguments),
             Command::Dump(arguments) => dump::run(&arguments),
-            Command::Inspect(arguments) => inspect::run(&arguments),
-            Command::Convert(arguments) => convert::run(&arguments),
+            Command::Inspect(arguments) => {
+                common::start_threads()?;
+                inspect::run(&arguments)
+            }
+            Command::Convert(arguments) => {
+                common::start_threads()?;
+                convert::run(&arguments)
+            }
             #[cfg(feature = "gpu")]
             Command::Render(arguments) => render::run(&arguments),
             #[cfg(not(feature = "gpu"))]
@@ -120,12 +116,14 @@ impl Cli {
             Command::View(arguments) => view::run(*arguments),
             #[cfg(not(feature = "view"))]
             Command::View(_) => absent::run("view", absent::WINDOW),
-            #[cfg(feature = "web")]
+            #[cfg(feature = "gpu")]
             Command::Web(arguments) => web::run(&arguments),
-            #[cfg(not(feature = "web"))]
+            #[cfg(not(feature = "gpu"))]
             Command::Web(_) => absent::run("web", absent::GPU),
-            Command::Peers(arguments) => peers::run(arguments),
-            Command::List(arguments) => list::run(&arguments),
+            Command::List(arguments) => {
+                common::start_threads()?;
+                list::run(&arguments)
+            }
         }
     }
 }

@@ -1,83 +1,69 @@
-//! Progress on stderr with the time left, on a terminal only.
+//! Progress on stderr: bars on a terminal, a line for each backend elsewhere.
 
 use super::{common, tell};
 use indexmap::IndexMap;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use skinbench::harness::{Observer, Outcome, Step};
-use skinbench::report::table;
+use skinbench::report::run_table;
 use std::io::{self, IsTerminal};
 
-/// Steps of the bar per scene.
+/// Steps of the bar per point.
 const STEPS: u64 = 1_000;
 /// Columns for the names of backends.
 const NAME: usize = 24;
 
-/// Progress over several scenes: a bar, and below it one line per backend of the current scene. Runs that it observes end
+/// Progress over several points: a bar, and below it one line per backend of the current point. Runs that it observes end
 /// when the command is interrupted.
 pub struct Progress {
     all: MultiProgress,
     bar: ProgressBar,
     backends: IndexMap<String, ProgressBar>,
-    verdict: Option<ProgressBar>,
-    /// Names of the scenes.
-    scenes: Vec<String>,
-    /// Number of the current scene.
-    scene: usize,
+    /// Names of the points' scenes.
+    names: Vec<String>,
+    /// Number of the current point.
+    point: usize,
 }
 
 impl Progress {
-    /// Progress over scenes with these names; hidden under NO_COLOR or if stderr is no terminal.
-    pub fn new<'a>(scenes: impl IntoIterator<Item = &'a String>) -> Self {
-        let scenes: Vec<String> = scenes.into_iter().cloned().collect();
-        let shown = std::io::stderr().is_terminal()
-            && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        let target = if shown {
+    /// Progress over points of scenes with these names.
+    pub fn new(names: Vec<String>) -> Self {
+        let target = if io::stderr().is_terminal() {
             ProgressDrawTarget::stderr()
         } else {
             ProgressDrawTarget::hidden()
         };
         let all = MultiProgress::with_draw_target(target);
-        let bar = all.add(ProgressBar::new(scenes.len() as u64 * STEPS));
-        set_style(&bar, "{wide_msg} {bar:24} {percent:>3} %  {eta:>4} left");
+        let bar = all.add(ProgressBar::new(names.len() as u64 * STEPS));
+        // Points take very different times, so that the time of one says little about the others.
+        let left = if names.len() == 1 {
+            "  {eta:>4} left"
+        } else {
+            ""
+        };
+        set_style(
+            &bar,
+            &format!("{{wide_msg}} {{bar:24}} {{percent:>3}} %{left}"),
+        );
         Self {
             all,
             bar,
             backends: IndexMap::new(),
-            verdict: None,
-            scenes,
-            scene: 0,
+            names,
+            point: 0,
         }
     }
 
-    /// As [`Progress::new`], for work whose steps take very different times.
-    pub fn without_estimate<'a>(scenes: impl IntoIterator<Item = &'a String>) -> Self {
-        let progress = Self::new(scenes);
-        set_style(&progress.bar, "{wide_msg} {bar:24} {percent:>3} %");
-        progress
-    }
-
-    /// Returns whether anybody can see it.
-    pub fn is_shown(&self) -> bool {
-        !self.all.is_hidden()
-    }
-
-    /// Shows the current activity, and how many scenes are done; a fraction stands for a part of one.
+    /// Shows the current activity, and how many points are done; a fraction stands for a part of one.
     pub fn show(&self, what: String, done: f64) {
         self.bar.set_message(what);
         self.bar.set_position((done * STEPS as f64) as u64);
     }
 
-    /// Shows the verdict over the backends that are finished.
-    pub fn show_verdict(&mut self, verdict: &str) {
-        let below = self.verdict.get_or_insert_with(|| self.all.add(line()));
-        below.set_message(verdict.to_owned());
-    }
-
-    /// Ends a scene and prints its results.
-    pub fn end_scene<R>(&mut self, print: impl FnOnce() -> R) -> R {
+    /// Ends a point and prints its results.
+    pub fn end_point<R>(&mut self, print: impl FnOnce() -> R) -> R {
         self.clear_lines();
-        self.scene += 1;
-        self.bar.set_position(self.scene as u64 * STEPS);
+        self.point += 1;
+        self.bar.set_position(self.point as u64 * STEPS);
         self.suspend(print)
     }
 
@@ -86,11 +72,14 @@ impl Progress {
         self.all.suspend(print)
     }
 
+    /// The scene of the current point. A search measures more points than were announced.
+    fn name(&self) -> &str {
+        let name = self.names.get(self.point).or(self.names.last());
+        name.map_or("", |name| name)
+    }
+
     fn clear_lines(&mut self) {
-        let mut lines: Vec<ProgressBar> =
-            std::mem::take(&mut self.backends).into_values().collect();
-        lines.extend(self.verdict.take());
-        for line in lines {
+        for line in std::mem::take(&mut self.backends).into_values() {
             line.finish_and_clear();
             self.all.remove(&line);
         }
@@ -109,8 +98,8 @@ impl Progress {
 impl Observer for Progress {
     fn progress(&mut self, step: &Step) {
         self.show(
-            format!("{}: {step}", self.scenes[self.scene]),
-            self.scene as f64 + step.done,
+            format!("{}: {step}", self.name()),
+            self.point as f64 + step.done,
         );
         let Some(backend) = step.backend else { return };
         let mut text = step.activity.to_string();
@@ -125,12 +114,18 @@ impl Observer for Progress {
     }
 
     fn remark(&mut self, remark: &str) {
-        let scene = &self.scenes[self.scene];
+        let scene = self.name();
         self.suspend(|| tell(format_args!("note: {scene}: {remark}")));
     }
 
     fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
-        self.set_line(outcome.name, &table::result(outcome));
+        let result = run_table::result(outcome);
+        if self.all.is_hidden() {
+            let backend = outcome.name;
+            tell(format_args!("{}: {backend}: {result}", self.name()));
+        } else {
+            self.set_line(outcome.name, &result);
+        }
         Ok(())
     }
 }

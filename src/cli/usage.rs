@@ -1,5 +1,6 @@
 //! Errors of the command line in one line, with what was probably meant.
 
+use super::retired;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 use skinbench::scene::{BUILT_IN, Scene};
@@ -7,6 +8,9 @@ use std::path::Path;
 
 /// The error of a program in one line. `words` are its arguments.
 pub fn text(error: &Error, program: &Command, words: &[String]) -> String {
+    if let Some(refusal) = retired::refusal_of(error) {
+        return format!("error: {refusal}");
+    }
     if error.kind() == ErrorKind::InvalidSubcommand
         && let Some(text) = no_command(error)
     {
@@ -55,17 +59,17 @@ fn no_command(error: &Error) -> Option<String> {
     }
 }
 
-/// A hint for several values of a setting of which a command takes one, and `sweep` several.
+/// A hint for several values of a setting of which a command takes one, and `run` several.
 fn several_values(error: &Error, program: &Command) -> Option<String> {
     let value = context(error, ContextKind::InvalidValue)?;
     let argument = context(error, ContextKind::InvalidArg)?;
     let long = argument.split_whitespace().next()?.strip_prefix("--")?;
     let axis = program
-        .find_subcommand("sweep")?
+        .find_subcommand("run")?
         .get_arguments()
         .find(|known| known.get_long() == Some(long))?;
     let takes_several = value.contains(',') && axis.get_value_delimiter() == Some(',');
-    takes_several.then(|| format!("; `skinbench sweep` takes several: --{long} {value}"))
+    takes_several.then(|| format!("; `skinbench run` takes several: --{long} {value}"))
 }
 
 /// A hint for an option of `run` in the place of a command.

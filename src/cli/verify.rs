@@ -5,7 +5,8 @@ use super::{Exit, Progress, ScreenArguments, WorkloadArguments, common, say_fitt
 use clap::Args;
 use skinbench::harness::run::Ended;
 use skinbench::harness::{RunOptions, Tolerance, run};
-use skinbench::report::table;
+use skinbench::report::run_table;
+use skinbench::scene::Settings;
 use skinbench::wording;
 
 /// Compare every vertex of every instance with the reference
@@ -13,6 +14,8 @@ use skinbench::wording;
 pub struct Arguments {
     #[command(flatten)]
     pub workload: WorkloadArguments,
+    #[command(flatten)]
+    pub settings: Settings,
     /// Largest position error that passes, as a fraction of the diagonal of what is shown; default: 1e-5, packed 7e-5
     #[arg(long, value_name = "E", value_parser = wording::above_zero)]
     epsilon: Option<f64>,
@@ -21,13 +24,18 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let backends = arguments.workload.backends()?;
-    let scenes = arguments.workload.scenes()?;
+    common::checked(&arguments.settings)?;
+    let mut scenes = Vec::new();
+    for scene in arguments.workload.scenes()? {
+        scenes.push(scene.with(arguments.settings.clone()));
+    }
+    let backends = arguments.workload.backends.entries()?;
     let context = arguments.workload.machine.open()?;
     common::watch_for_interruption()?;
 
     let screen = arguments.screen.screen();
-    let mut progress = Progress::new(scenes.iter().map(|scene| &scene.name));
+    let names = scenes.iter().map(|scene| scene.name.clone());
+    let mut progress = Progress::new(names.collect());
     let mut all = Vec::new();
     for scene in &common::build(&scenes)? {
         let default = Tolerance::of(scene.crowd.format());
@@ -43,19 +51,19 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             ..RunOptions::default()
         };
         let outcomes = run::verify(scene, &context, &options, &mut progress)?;
-        let mut text = table::verified(scene, &outcomes, screen);
+        let mut text = run_table::verified(scene, &outcomes, screen);
         // Asked once: a signal that comes later ends the next scene, which then says so.
         let interrupted = common::is_interrupted();
         if interrupted {
             text.push('\n');
             text += &common::left_out(&backends, &outcomes, &[]);
         }
-        progress.end_scene(|| say_fitted(format_args!("{text}\n"), screen))?;
+        progress.end_point(|| say_fitted(format_args!("{text}\n"), screen))?;
         all.extend(outcomes.iter().map(Ended::from));
         if interrupted {
             break;
         }
     }
-    let named = arguments.workload.named();
-    Ok(common::exit(&named, &all, Named::Everywhere))
+    let named = &arguments.workload.backends.backends;
+    Ok(common::exit(named, &all, Named::Everywhere))
 }

@@ -1,16 +1,14 @@
 //! `skinbench web`: a page that verifies and measures the GPU backends in a browser.
 
 use super::output::expect_ending;
-use super::serve::serve;
 use super::settings::ModelArguments;
 use super::{Exit, built_from, common, positive, write_file};
 use clap::Args;
 use skinbench::backend::Joints;
-use skinbench::registry::{BackendEntry, REGISTRY, find, unknown};
+use skinbench::registry::{BackendEntry, REGISTRY, find};
 use skinbench::scene::{BuiltScene, Scene, Settings};
 use skinbench::web::{Choice, page};
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use wildmatch::WildMatch;
 
@@ -35,20 +33,8 @@ pub struct Arguments {
     #[arg(value_name = "SCENE|MODEL", default_value = "walkers")]
     scene: PathBuf,
     /// HTML file to write
-    #[arg(
-        short,
-        long,
-        value_name = "FILE",
-        required_unless_present = "serve",
-        conflicts_with = "serve"
-    )]
-    output: Option<PathBuf>,
-    /// Show the page to telephones on the local network, and print its link as a QR code
-    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0.0.0.0:4433")]
-    serve: Option<SocketAddr>,
-    /// Folder for bundles that telephones send; each is checked, and the link `results` compares them
-    #[arg(long, value_name = "DIR", requires = "serve")]
-    collect: Option<PathBuf>,
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
     /// GPU backends by name or pattern; default: eight of them. A page has neither gpu-compute nor those that cull
     #[arg(short, long, value_name = "GLOBS", value_delimiter = ',')]
     backends: Vec<String>,
@@ -63,24 +49,17 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    expect_ending(&arguments.output, "an HTML page", &["html", "htm"])?;
     let backends = backends(&arguments.backends)?;
     let crowds = crowds(arguments)?;
-    let collects = arguments.collect.is_some();
     let choice = Choice {
         backends: &backends,
         passes: &arguments.passes,
         build: &built_from(),
-        collects,
     };
     let text = page(&crowds, choice)?;
-    if let Some(output) = &arguments.output {
-        expect_ending(output, "an HTML page", &["html", "htm"])?;
-        write_file(output, |file| file.write_all(text.as_bytes()))?;
-    }
-    match arguments.serve {
-        Some(address) => serve(address, text, arguments.collect.as_deref()),
-        None => Ok(Exit::Done),
-    }
+    write_file(&arguments.output, |file| file.write_all(text.as_bytes()))?;
+    Ok(Exit::Done)
 }
 
 /// The backends of a page that match the patterns, each of which must match one. A page has no plain `gpu-compute`, which
@@ -104,7 +83,7 @@ fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static BackendEntry>> {
 fn refusal(glob: &str, served: &[&BackendEntry]) -> String {
     let pattern = WildMatch::new(glob);
     if !REGISTRY.iter().any(|entry| pattern.matches(entry.name)) {
-        return unknown(glob);
+        return common::unknown_backend(glob);
     }
     let names: Vec<&str> = served.iter().map(|entry| entry.name).collect();
     format!("a page cannot have {glob:?}; it has {}", names.join(", "))

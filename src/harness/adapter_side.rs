@@ -13,20 +13,20 @@ use crate::scene::BuiltScene;
 use crate::threads::Threads;
 use nvml_wrapper::Nvml;
 use nvml_wrapper::enum_wrappers::device::Clock;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// An adapter, and what draws on it.
 pub(super) struct AdapterSide {
-    gpu: Rc<Gpu>,
+    gpu: Arc<Gpu>,
     presenter: Option<Presenter>,
     /// Bytes that drawing allocated.
     targets: Bytes,
 }
 
 impl AdapterSide {
-    pub fn new(gpu: &Rc<Gpu>) -> Self {
+    pub fn new(gpu: &Arc<Gpu>) -> Self {
         Self {
-            gpu: Rc::clone(gpu),
+            gpu: Arc::clone(gpu),
             presenter: None,
             targets: Bytes::default(),
         }
@@ -38,15 +38,14 @@ impl DeviceSide for AdapterSide {
         self.gpu.adapter.summary.software
     }
 
-    fn energy_counter(&self) -> Option<Box<dyn Fn() -> Option<u64>>> {
-        // NVIDIA's drivers count for every user since Volta.
-        nvidia_reader(&self.gpu, |device| {
-            device.total_energy_consumption().ok()?.checked_mul(1000)
-        })
-    }
-
     fn megahertz_reader(&self) -> Option<Box<dyn Fn() -> Option<u32>>> {
-        nvidia_reader(&self.gpu, |device| device.clock_info(Clock::SM).ok())
+        let nvml = Nvml::init().ok()?;
+        let address = self.gpu.adapter.summary.pci_address.clone();
+        let read = move || {
+            let device = nvml.device_by_pci_bus_id(address.as_str()).ok()?;
+            device.clock_info(Clock::SM).ok()
+        };
+        read().map(|_| Box::new(read) as _)
     }
 
     fn pacer(&self) -> Option<Pacer<'_>> {
@@ -84,7 +83,7 @@ impl DeviceSide for AdapterSide {
     fn present(&mut self, scene: &BuiltScene, passes: u32) -> Result<()> {
         if passes > 0 {
             let (presenter, targets) = self.gpu.counted(|| {
-                Presenter::new(Rc::clone(&self.gpu), &scene.crowd, scene.view(), passes)
+                Presenter::new(Arc::clone(&self.gpu), &scene.crowd, scene.view(), passes)
             });
             self.presenter = Some(presenter?);
             self.targets = targets;
@@ -126,7 +125,7 @@ impl DeviceSide for AdapterSide {
     }
 
     fn work_for(&self, backend: &'static str) {
-        self.gpu.user.set(backend);
+        self.gpu.work_for(backend);
     }
 
     fn collect(&self, timer: &mut StageTimer) -> Result<()> {
@@ -143,15 +142,4 @@ impl DeviceSide for AdapterSide {
             _ => Ok(None),
         }
     }
-}
-
-/// Reads a number of an NVIDIA adapter; `None` where no library of NVIDIA's knows it.
-fn nvidia_reader<T: 'static>(
-    gpu: &Gpu,
-    read: impl Fn(&nvml_wrapper::Device) -> Option<T> + 'static,
-) -> Option<Box<dyn Fn() -> Option<T>>> {
-    let nvml = Nvml::init().ok()?;
-    let address = gpu.adapter.summary.pci_address.clone();
-    let reader = move || read(&nvml.device_by_pci_bus_id(address.as_str()).ok()?);
-    reader().map(|_| Box::new(reader) as _)
 }

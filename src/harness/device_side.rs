@@ -26,11 +26,6 @@ pub(super) trait DeviceSide {
         false
     }
 
-    /// Reads the microjoules that the adapter has taken so far, where they are counted.
-    fn energy_counter(&self) -> Option<Box<dyn Fn() -> Option<u64>>> {
-        None
-    }
-
     /// Reads the device's clock in MHz, where its driver tells it.
     fn megahertz_reader(&self) -> Option<Box<dyn Fn() -> Option<u32>>> {
         None

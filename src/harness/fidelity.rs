@@ -1,4 +1,4 @@
-//! Errors of compact clips and of crowds with reduced posing, against the animation as authored.
+//! Errors of compact clips and of crowds that are not posed at every tick, against the animation as authored.
 
 use super::parity::{Coverage, Parity};
 use crate::crowd::Crowd;
@@ -14,7 +14,7 @@ use std::ops::Add;
 const TICKS: [u32; 6] = [1, 14, 27, 43, 58, 216_007];
 
 /// Upper bound of the distance of a joint's end from its place in the plain crowd, over the skeleton's size: the sum of
-/// the errors of compact clips, of shared poses and of poses that are not computed at every tick. `None` for the plain
+/// the errors of compact clips and of poses that are not computed at every tick. `None` for the plain
 /// crowd.
 pub fn clip_error(scene: &BuiltScene) -> Option<f64> {
     let clips = scene.crowd.groups().iter().flat_map(|g| g.model.clips());
@@ -34,10 +34,10 @@ fn sum(first: Option<f64>, second: Option<f64>) -> Option<f64> {
     [first, second].into_iter().flatten().reduce(Add::add)
 }
 
-/// The part of the error due to reduced posing, measured on at least 64 instances of each group; `None` if every
+/// The part of the error due to update rates, measured on at least 64 instances of each group; `None` if every
 /// instance is posed individually at every tick.
 pub fn saving_error(crowd: &Crowd) -> Option<f64> {
-    if !crowd.is_reduced() {
+    if !crowd.has_update_rates() {
         return None;
     }
     let ends: Vec<Ends> = crowd.groups().iter().map(|g| Ends::of(&g.model)).collect();
@@ -50,7 +50,7 @@ pub fn saving_error(crowd: &Crowd) -> Option<f64> {
     Some(error)
 }
 
-/// The error of an instance that is due to reduced posing.
+/// The error of an instance that is due to its update rate.
 fn instance_error(crowd: &Crowd, ends: &Ends, instance: u32) -> f64 {
     let mut error = 0.0f64;
     for tick in TICKS {

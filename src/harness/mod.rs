@@ -8,9 +8,8 @@ pub mod environment;
 pub mod fidelity;
 pub mod gameplay;
 #[cfg(feature = "cli")]
-pub mod hardware;
+pub mod governor;
 pub mod limits;
-pub mod lod_error;
 mod opened_device;
 pub mod parity;
 mod picture;
@@ -26,7 +25,5 @@ pub(in crate::harness) use device_side::{DeviceSide, OpenDevice};
 pub use limits::{DeviceLimits, Host, Limits, MachineLimits};
 pub use parity::{Coverage, Parity, SAMPLED, Tolerance, spread};
 pub use rotation::{BackendMemory, SharedMemory};
-pub use run::{
-    Disturbance, Floor, Observer, Outcome, RunOptions, StageTimes, Status, Step, counters,
-};
+pub use run::{Disturbance, Floor, Observer, Outcome, RunOptions, StageTimes, Status, Step};
 pub use stats::{Summary, TAIL_SAMPLES};

@@ -4,7 +4,7 @@ use super::single::shows;
 use crate::backend::{Context, Prepared, Skinned};
 use crate::crowd::{Crowd, Group, Shown};
 use crate::frame::{Approximation, FrameInput, OutputBuffers, Result, StageTimer};
-use crate::frustum::{Eye, Frustum};
+use crate::frustum::Frustum;
 #[cfg(feature = "gpu")]
 use crate::gpu::Drawable;
 use crate::model::rows_to_affine;
@@ -12,7 +12,7 @@ use crate::pose::PoseData;
 use crate::reference::{Blending, Deviation, ReferencePose, nan_max, shown};
 use crate::vertex::{Attributes, Encoding, VertexFormat};
 use rayon::prelude::*;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
 /// Most bytes of vertices that are read back at once.
 const RANGE_BYTES: usize = 256 << 20;
@@ -99,8 +99,6 @@ pub struct Coverage {
     pub instances: Vec<Range<u32>>,
     /// Instances outside this frustum may be left out.
     pub frustum: Frustum,
-    /// The eye that decides at which level of its family an instance is shown.
-    pub eye: Eye,
 }
 
 /// Up to `most` instances of a group, at least one, evenly spread from its first to its last.
@@ -320,7 +318,12 @@ impl Comparison {
                 .filter(|instance| shows(visible.as_deref(), *instance))
                 .collect();
             if let Some(visible) = visible.as_deref() {
-                self.parity.failure = wrongly_shown(crowd, coverage, range, visible, tick);
+                let left_out: Vec<u32> = range
+                    .clone()
+                    .filter(|instance| !shows(Some(visible), *instance))
+                    .collect();
+                self.parity.failure =
+                    missing_instance(crowd, group, &coverage.frustum, &left_out, tick);
             }
             let sizes = self.read_back(backend, crowd, output, range, shown.len())?;
             if self.parity.failure.is_some() {
@@ -351,7 +354,7 @@ impl Comparison {
             let allowed = self
                 .tolerance
                 .of_group(group, shown_by_group)
-                .beside(backend.approximation_of(group));
+                .beside(backend.approximation());
             self.add(&compared, group, shown.len(), allowed);
             self.parity.failure = failure(&compared, tick, allowed);
             if self.parity.failure.is_some() {
@@ -414,120 +417,6 @@ impl Comparison {
         }
         let largest = &mut self.parity.tolerance.position;
         *largest = largest.max(allowed.position);
-    }
-}
-
-/// Describes the first of neighbouring instances that is shown at a wrong level, or left out with a vertex in view, if any
-/// is.
-fn wrongly_shown(
-    crowd: &Crowd,
-    coverage: &Coverage,
-    range: &Range<u32>,
-    visible: &[u32],
-    tick: u32,
-) -> Option<String> {
-    let asked = AskedLevels {
-        crowd,
-        eye: &coverage.eye,
-        visible,
-    };
-    asked.failure(range.clone(), tick).or_else(|| {
-        let group = &crowd.groups()[crowd.group_of(range.start)];
-        let due: Vec<u32> = range
-            .clone()
-            .filter(|instance| asked.is_due(*instance))
-            .collect();
-        missing_instance(crowd, group, &coverage.frustum, &due, tick)
-    })
-}
-
-/// Largest difference of a size on the screen from that at which a level begins, relative to it, at which a device may
-/// choose either level: it computes with f32.
-const LEVEL_ROUNDING: f64 = 1e-5;
-
-/// Levels of detail that an eye asks for, and the instances that a backend shows, in rising order.
-struct AskedLevels<'a> {
-    crowd: &'a Crowd,
-    eye: &'a Eye,
-    visible: &'a [u32],
-}
-
-/// An instance on the screen.
-struct Seen {
-    level: usize,
-    /// Its size.
-    pixels: f64,
-    /// The levels for that size: two if it is within rounding of the size at which one begins.
-    asked: RangeInclusive<usize>,
-}
-
-impl AskedLevels<'_> {
-    fn shows(&self, instance: u32) -> bool {
-        shows(Some(self.visible), instance)
-    }
-
-    fn seen(&self, instance: u32) -> Seen {
-        let group = self.crowd.group_of(instance);
-        let level = group % self.crowd.levels();
-        let finest = &self.crowd.groups()[group - level];
-        let pixels = self.eye.pixels(
-            shown(self.crowd, finest).bounds,
-            &self.crowd.placements()[instance as usize],
-        );
-        let [first, last] = [1.0 + LEVEL_ROUNDING, 1.0 - LEVEL_ROUNDING].map(|factor| {
-            let sizes = self.crowd.level_sizes().iter();
-            sizes
-                .filter(|least| pixels * factor < f64::from(**least))
-                .count()
-        });
-        Seen {
-            level,
-            pixels,
-            asked: first..=last,
-        }
-    }
-
-    /// The same instance at another level.
-    fn at(&self, instance: u32, level: usize) -> u32 {
-        let group = self.crowd.group_of(instance);
-        let groups = self.crowd.groups();
-        groups[group - group % self.crowd.levels() + level]
-            .instances
-            .start
-            + (instance - groups[group].instances.start)
-    }
-
-    /// Returns whether an instance is left out although it may have to be shown, as its vertices decide.
-    fn is_due(&self, instance: u32) -> bool {
-        let Seen {
-            level, mut asked, ..
-        } = self.seen(instance);
-        !self.shows(instance)
-            && asked.contains(&level)
-            && !asked.any(|other| self.shows(self.at(instance, other)))
-    }
-
-    /// Describes the first instance of a range that is shown at a level for which it has not the size, or at several.
-    fn failure(&self, mut instances: Range<u32>, tick: u32) -> Option<String> {
-        instances.find_map(|instance| {
-            let Seen { pixels, asked, .. } = self.seen(instance);
-            let mut shown =
-                (0..self.crowd.levels()).filter(|&level| self.shows(self.at(instance, level)));
-            let level = shown.next()?;
-            let what = match shown.next() {
-                Some(other) => format!("and level {other}"),
-                None if !asked.contains(&level) => {
-                    format!(
-                        "for {pixels:.3} pixels, which ask for level {}",
-                        asked.start()
-                    )
-                }
-                None => return None,
-            };
-            Some(format!(
-                "instance {instance} is shown at level {level} {what} at tick {tick}"
-            ))
-        })
     }
 }
 

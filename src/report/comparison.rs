@@ -1,43 +1,51 @@
-//! The terminal's text of a comparison: what changed, how many rows did not, what could have been found, and the verdict.
+//! The text of a comparison: what changed, what did not, what is undecided, and the verdict.
 
 use super::Screen;
-use super::columns::{Column, Place, fitted};
-use super::table::left_out;
-use super::units::duration;
-use crate::results::compare::{Change, Comparison, Sensitivity, StageComparison, Verdict};
+use super::places::place;
+use super::table::{Column, Table, Value, left_out};
+use crate::results::Point;
+use crate::results::compare::{Change, ComparedRow, Comparison, Judgement, Sensitivity};
 use crate::wording::{counted, counted_as};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Rows that the verdict names.
 const NAMED: usize = 2;
 
 /// Columns of the table of a comparison.
-const COLUMNS: [Column<Line>; 5] = [
-    Column::words("backend", |line| Some(line.name.clone())),
-    Column::figures("base", Place::Leaves(2), |line| line.medians[0].map(time)),
-    Column::figures("new", Place::Leaves(3), |line| line.medians[1].map(time)),
-    Column::figures("change", Place::Stays, |line| {
-        Some(percent(line.change?.ratio))
-    }),
-    Column::figures("certain", Place::Leaves(1), |line| {
-        line.change.as_ref().map(interval)
-    }),
-];
+fn columns<'a>() -> [Column<Line<'a>>; 6] {
+    [
+        Column::new("backend", |line| Value::words(&line.name)),
+        Column::optional("base", 2, |line| median(line.row.medians[0])),
+        Column::optional("new", 3, |line| median(line.row.medians[1])),
+        Column::new("change", |line| match &line.row.change {
+            Ok(change) => Value::Words(percent(change.ratio)),
+            Err(_) => Value::Absent,
+        }),
+        Column::optional("certain", 1, |line| match &line.row.change {
+            Ok(Change {
+                range: Some(range), ..
+            }) => Value::Words(interval(*range)),
+            _ => Value::Absent,
+        }),
+        Column::optional("says", 4, |line| match line.row.judgement() {
+            None | Some(Judgement::Unjudged) => Value::Absent,
+            Some(judgement) => Value::words(name(judgement)),
+        }),
+    ]
+}
 
 /// A row under the name that it has below its backend.
-struct Line {
+struct Line<'a> {
     name: String,
-    /// Medians in the base and in the new set, in nanoseconds.
-    medians: [Option<f64>; 2],
-    change: Option<Change>,
+    row: &'a ComparedRow,
 }
 
 /// What a text shows of a comparison.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown {
-    /// `true` for all rows, `false` for those that changed, with their frames.
+    /// `true` for all rows, `false` for those that changed or are undecided, with their frames.
     pub all: bool,
-    /// The change, as a fraction, that every frame should show.
+    /// The change, as a fraction, that matters.
     pub detect: f64,
     /// The change above which a slower row is a failure, as a fraction, if any is.
     pub limit: Option<f64>,
@@ -45,11 +53,21 @@ pub struct Shown {
     pub screen: Screen,
 }
 
+fn name(judgement: Judgement) -> &'static str {
+    match judgement {
+        Judgement::Slower => "slower",
+        Judgement::Faster => "faster",
+        Judgement::Same => "same",
+        Judgement::Undecided => "undecided",
+        Judgement::Unjudged => "not judged",
+    }
+}
+
 /// The rows, then one line for each other fact; the last one is the verdict.
 pub fn text(comparison: &Comparison, shown: &Shown) -> String {
     let mut text = tables(comparison, shown);
-    text += &counts(comparison);
-    for (why, count) in reasons(comparison) {
+    text += &counts(comparison, shown.detect);
+    for (why, count) in comparison.reasons() {
         text += &format!(
             "{}: {why}\n",
             counted_as(count as u64, "row not compared", "rows not compared")
@@ -58,15 +76,46 @@ pub fn text(comparison: &Comparison, shown: &Shown) -> String {
     for warning in &comparison.warnings {
         text += &format!("warning: {warning}\n");
     }
-    if let Some(sensitivity) = &comparison.sensitivity {
-        text += &smallest(sensitivity, shown.detect);
+    match &comparison.sensitivity {
+        Some(sensitivity) => text += &smallest(sensitivity, shown.detect),
+        None => {
+            text += "ratios only: these are no rounds, in which both programs run by turns; \
+                     `skinbench compare --run OLD NEW` measures some\n";
+        }
+    }
+    if comparison.sensitivity.is_some() {
+        text += "rounds differ in addresses and in the size of the environment, but not in how the linker laid out either program, \
+             which alone can move a kernel by several per cent
+";
     }
     if shown.limit.is_some() {
         for row in &comparison.failed {
-            text += &format!("failed in the new results: {row}\n");
+            text += &format!(
+                "failed in the new results: {}: {}\n",
+                at(&row.point),
+                row.subject()
+            );
         }
     }
     text + &verdict(comparison, shown) + "\n"
+}
+
+/// A point in words, with its threads if they tell points apart.
+fn at(point: &Point) -> String {
+    if point.threads == 0 {
+        return place(point);
+    }
+    format!(
+        "{}, {}",
+        place(point),
+        counted(point.threads as u64, "thread")
+    )
+}
+
+/// Returns whether a row is shown even if not all are.
+fn is_told(row: &ComparedRow) -> bool {
+    row.has_changed()
+        || (row.is_frame && row.judgement() != Some(Judgement::Same) && row.change.is_ok())
 }
 
 /// A table for each point.
@@ -74,93 +123,73 @@ fn tables(comparison: &Comparison, shown: &Shown) -> String {
     let mut text = String::new();
     let mut narrower = BTreeSet::new();
     for rows in comparison.rows.chunk_by(|a, b| a.point == b.point) {
-        let lines: Vec<Line> = rows
-            .chunk_by(StageComparison::is_beside)
-            .filter(|rows| shown.all || rows.iter().any(StageComparison::has_changed))
-            .flat_map(|rows| lines(rows, shown.all))
-            .collect();
+        let mut lines = Vec::new();
+        for rows in rows.chunk_by(ComparedRow::is_beside) {
+            if shown.all || rows.iter().any(is_told) {
+                lines.extend(lines_of(rows, shown.all));
+            }
+        }
         if lines.is_empty() {
             continue;
         }
-        let table = fitted(&COLUMNS, &lines.iter().collect::<Vec<_>>(), shown.screen);
-        text += &format!("{}\n{}", rows[0].point, table.text);
+        let table = Table::of(&columns(), &lines).fitted(shown.screen);
+        text += &format!("{}\n{}", at(&rows[0].point), table.text);
         narrower.extend(table.left_out);
     }
-    if !narrower.is_empty() {
-        text += &left_out(&narrower.into_iter().collect::<Vec<_>>());
-    }
-    text
+    text + &left_out(&narrower.into_iter().collect::<Vec<_>>())
 }
 
 /// The lines of a backend: the first stands for it, and those of its stages are indented.
-fn lines(rows: &[StageComparison], all: bool) -> Vec<Line> {
+fn lines_of(rows: &[ComparedRow], all: bool) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
     for (at, row) in rows.iter().enumerate() {
         if at > 0 && !all && !row.has_changed() {
             continue;
         }
         let name = if at > 0 {
-            format!("  {}", row.stage)
+            format!("  {}", row.stage_and_clock())
         } else {
             row.subject()
         };
-        lines.push(Line {
-            name,
-            medians: row.medians,
-            change: row.change.as_ref().ok().copied(),
-        });
+        lines.push(Line { name, row });
     }
     lines
 }
 
-/// A median of nanoseconds with its unit.
-fn time(ns: f64) -> String {
-    duration(ns.round() as u64)
+fn median(ns: Option<f64>) -> Value {
+    ns.map_or(Value::Absent, |ns| Value::Time(ns.round() as u64))
 }
 
 /// `+7.1 to +12.6 %`.
-fn interval(change: &Change) -> String {
-    format!(
-        "{:+.1} to {}",
-        (change.low - 1.0) * 1e2,
-        percent(change.high)
-    )
+fn interval([low, high]: [f64; 2]) -> String {
+    format!("{:+.1} to {}", (low - 1.0) * 1e2, percent(high))
 }
 
-/// How many frames and stages there are of each verdict.
-fn counts(comparison: &Comparison) -> String {
+/// How many frames and stages there are of each judgement.
+fn counts(comparison: &Comparison, detect: f64) -> String {
     let mut text = String::new();
     for (what, is_frame) in [("frame", true), ("stage", false)] {
-        let [slower, faster, same] = [Verdict::Slower, Verdict::Faster, Verdict::Same]
-            .map(|verdict| count(comparison, is_frame, verdict));
-        let all = slower + faster + same;
+        let mut words = Vec::new();
+        let mut all = 0;
+        for judgement in [
+            Judgement::Slower,
+            Judgement::Faster,
+            Judgement::Same,
+            Judgement::Undecided,
+        ] {
+            let mut rows = comparison.rows.iter().collect::<Vec<_>>();
+            rows.retain(|row| row.is_frame == is_frame && row.judgement() == Some(judgement));
+            all += rows.len();
+            words.push(match judgement {
+                Judgement::Same => format!("{} the same within {}", rows.len(), magnitude(detect)),
+                _ => format!("{} {}", rows.len(), name(judgement)),
+            });
+        }
         if all > 0 {
-            text += &format!(
-                "{}: {slower} slower, {faster} faster, {same} the same within noise\n",
-                counted(all as u64, what)
-            );
+            text += &format!("{}: {}\n", counted(all as u64, what), words.join(", "));
         }
     }
     text
-}
-
-fn count(comparison: &Comparison, is_frame: bool, verdict: Verdict) -> usize {
-    comparison
-        .rows
-        .iter()
-        .filter(|row| row.is_frame == is_frame && row.verdict() == Some(verdict))
-        .count()
-}
-
-/// The reasons why rows cannot be compared, and how many have each.
-pub fn reasons(comparison: &Comparison) -> BTreeMap<&str, usize> {
-    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-    for row in &comparison.rows {
-        if let Err(why) = &row.change {
-            *reasons.entry(why).or_default() += 1;
-        }
-    }
-    reasons
 }
 
 /// What could have been found, and how to find more.
@@ -178,17 +207,21 @@ fn smallest(sensitivity: &Sensitivity, detect: f64) -> String {
         format!("{} to {}", magnitude(best), magnitude(worst))
     };
     let mut text = format!("smallest change that this could show: {range}\n");
-    let Some(rounds) = rounds.filter(|_| worst > detect) else {
+    if worst <= detect {
         return text;
-    };
+    }
     text += &match needed {
         Some(needed) => {
             let more = needed.saturating_sub(rounds).max(1);
-            format!("{} for {wanted}\n", counted(more as u64, "more round"))
+            format!(
+                "{} for {wanted}: --rounds {}\n",
+                counted(more as u64, "more round"),
+                rounds + more
+            )
         }
-        None => {
-            format!("too noisy for {wanted}: close other programs, or measure fewer backends\n")
-        }
+        None => format!(
+            "too noisy for {wanted}: close other programs, measure fewer backends, or longer (-- --frames 300)\n"
+        ),
     };
     text
 }
@@ -207,33 +240,44 @@ fn verdict(comparison: &Comparison, shown: &Shown) -> String {
             rows => format!("{failed}slower by more than {limit}: {}", named(rows)),
         };
     }
+    if comparison.sensitivity.is_none() {
+        let mut frames: Vec<&ComparedRow> = comparison.rows.iter().collect();
+        frames.retain(|row| row.is_frame && row.change.is_ok());
+        return format!("not judged: {}", named(&frames));
+    }
     let mut told = Vec::new();
-    for verdict in [Verdict::Slower, Verdict::Faster] {
-        let rows = comparison.rows.iter();
-        let mut rows: Vec<_> = rows.filter(|row| row.verdict() == Some(verdict)).collect();
+    for judgement in [Judgement::Slower, Judgement::Faster, Judgement::Undecided] {
+        let mut rows: Vec<&ComparedRow> = comparison.rows.iter().collect();
+        rows.retain(|row| row.judgement() == Some(judgement));
         // Stages explain their frames, and count where no frame changed.
         if rows.iter().any(|row| row.is_frame) {
             rows.retain(|row| row.is_frame);
+        } else if judgement == Judgement::Undecided {
+            continue;
         }
         if !rows.is_empty() {
-            told.push(format!("{}: {}", <&str>::from(verdict), named(&rows)));
+            told.push(format!("{}: {}", name(judgement), named(&rows)));
         }
     }
-    if !told.is_empty() {
-        told.join("; ")
-    } else if comparison.is_decided(None, shown.detect) {
-        format!("no frame changed by {} or more", magnitude(shown.detect))
-    } else {
-        "no change is certain".into()
+    if told.is_empty() {
+        return format!("no frame changed by {} or more", magnitude(shown.detect));
     }
+    told.join("; ")
 }
 
 /// The first few rows with their changes, and the number of others.
-fn named(rows: &[&StageComparison]) -> String {
+fn named(rows: &[&ComparedRow]) -> String {
     let mut words = Vec::new();
     for row in rows.iter().take(NAMED) {
-        let change = row.change.as_ref();
-        let change = change.map_or(String::new(), |change| percent(change.ratio));
+        let change = match &row.change {
+            Ok(Change {
+                judgement: Judgement::Undecided,
+                range: Some(range),
+                ..
+            }) => interval(*range),
+            Ok(change) => percent(change.ratio),
+            Err(_) => String::new(),
+        };
         words.push(format!("{} {change}", row.subject()));
     }
     if rows.len() > NAMED {

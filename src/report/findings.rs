@@ -1,325 +1,316 @@
-//! Findings from results, as sentences.
+//! What follows from the results of a machine: verdicts and remarks.
 
-use super::units::{duration, grouped};
-use crate::frame::StageGroup;
-use crate::results::crossover::{Crossover, crossovers, reaches};
-use crate::results::key::Options;
-use crate::results::{
-    Axis, CurvePoint, Lead, Point, Quantity, Ranking, Sheet, Study, StudyEntry, ranking,
-};
-use crate::wording;
+use super::remark::Remark;
+use crate::frame::{Side, Stage, StageGroup};
+use crate::harness::TAIL_SAMPLES;
+use crate::harness::stats::Summary;
+use crate::results::crossover::{crossovers, reaches};
+use crate::results::memory::{least_memory, smallest};
+use crate::results::{Axis, Entry, Point, Quantity, RESOLUTION, Sheet, Study, verdict_of};
 use std::cmp::Reverse;
 
 /// A frame at 60 Hz, in nanoseconds.
 pub const FRAME_60_HZ: f64 = 1e9 / 60.0;
+/// Fewest frames from which a slow start or a drift can be told.
+const FRAMES: usize = 20;
+/// Largest excess of the first tenth of the frames, and largest drift between the thirds of a run.
+const SLOW_START: f64 = 0.10;
+const DRIFT: f64 = 0.05;
 
-/// Attributes of vertices unless results say otherwise: positions and normals.
-const DEFAULT_ATTRIBUTES: &str = "pn";
-
-/// The fastest backend on the largest crowd, for each number of passes, and how certain that is.
-pub fn verdict(study: &Study) -> Vec<String> {
-    let mut found = Vec::new();
-    for point in study.headlines() {
-        if let Some(ranking) = ranking(study, point) {
-            let fastest = fastest(&ranking).join(" ");
-            found.push(format!("{} ({}): {fastest}", crowd_at(point), way(point)));
+/// The verdict on a point in sentences; none if nothing was measured.
+pub fn verdict(study: &Study, point: &Point) -> Vec<String> {
+    let Some(verdict) = study.verdict(point) else {
+        if study.at(point).any(is_unsteady) {
+            return vec![Remark::NoVerdict.to_string()];
         }
-    }
-    if study.machine.is_emulated {
-        let emulated = emulated(&study.machine.adapter_label());
-        let drawn = study.entries.iter().any(|entry| entry.point.passes > 0);
-        let without = if drawn {
-            "; drawing dominates frames there, so they are compared by pose + upload + skin"
-        } else {
-            ""
-        };
-        found.push(format!("{emulated}{without}."));
-    }
-    found
+        return left_out(study, point);
+    };
+    let mut sentences = vec![verdict.to_string()];
+    sentences.extend(left_out(study, point));
+    sentences
 }
 
-/// The other findings, the most requested first.
-pub fn findings(study: &Study) -> Vec<String> {
+/// What a verdict leaves out, in sentences.
+fn left_out(study: &Study, point: &Point) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if study.quantity(point.passes) == Quantity::Work && study.at(point).next().is_some() {
+        sentences.push(Remark::DrawingLeftOut.to_string());
+        sentences.extend(not_ranked(study, point).map(|remark| remark.to_string()));
+    }
+    sentences
+}
+
+/// The backends at a point that skin while drawing, where drawing is left out.
+pub fn not_ranked<'a>(study: &'a Study, point: &Point) -> Option<Remark<'a>> {
+    if study.quantity(point.passes) != Quantity::Work {
+        return None;
+    }
+    let hidden: Vec<&str> = study
+        .at(point)
+        .filter(|entry| entry.skins_in_draw())
+        .map(|entry| entry.backend.as_str())
+        .collect();
+    (!hidden.is_empty()).then_some(Remark::NotRanked(hidden))
+}
+
+/// The findings of a study, the most requested first.
+pub fn findings(study: &Study) -> Vec<Remark<'_>> {
     let mut found = Vec::new();
     for sheet in study.sheets(Axis::Instances) {
-        for crossover in crossovers(study, sheet) {
-            if crossover.leads {
-                found.push(overtakes(sheet, &crossover));
-            }
-        }
+        found.extend(leading_crossovers(study, sheet));
         found.extend(fits(study, sheet));
     }
     for axis in [Axis::Passes, Axis::Models] {
         for sheet in study.sheets(axis) {
             for crossover in crossovers(study, sheet) {
-                found.push(overtakes(sheet, &crossover));
+                found.push(Remark::Overtakes(sheet, crossover));
             }
         }
     }
-    found.extend(limit(study));
+    found.extend(bandwidth(study));
+    if study.machine.is_emulated() {
+        found.push(Remark::Emulated(&study.machine.adapter));
+    }
     found
 }
 
-/// `1,000 walkers`: the scene's name is used as the word if it is one for people.
-pub fn crowd(scene: &str, instances: u64) -> String {
-    match (scene, instances) {
-        ("walkers", 1) => "1 walker".into(),
-        ("walkers", _) => format!("{} walkers", grouped(instances)),
-        (_, 1) => "1 instance".into(),
-        _ => format!("{} instances of {scene}", grouped(instances)),
-    }
+fn leading_crossovers<'a>(study: &'a Study, sheet: &'a Sheet) -> Vec<Remark<'a>> {
+    let mut crossovers = crossovers(study, sheet);
+    crossovers.retain(|crossover| crossover.leads);
+    crossovers
+        .into_iter()
+        .map(|crossover| Remark::Overtakes(sheet, crossover))
+        .collect()
 }
 
-/// `1,000 walkers, nothing drawn`, and the settings that are not the defaults.
-pub fn place(point: &Point) -> String {
-    format!("{}, {}", crowd_at(point), way(point))
-}
-
-fn crowd_at(point: &Point) -> String {
-    crowd(&point.scene, point.instances as u64)
-}
-
-/// `nothing drawn`, and the settings that are not the defaults.
-fn way(point: &Point) -> String {
-    let settings = settings(&point.options, &point.attributes);
-    format!("{}{settings}", drawn(point.passes))
-}
-
-/// Options and attributes that are not the defaults, each after a comma.
-fn settings(options: &Options, attributes: &str) -> String {
-    let mut settings = String::new();
-    if !options.0.is_empty() {
-        settings += &format!(", {options}");
-    }
-    if !["", DEFAULT_ATTRIBUTES].contains(&attributes) {
-        settings += &format!(", attributes={attributes}");
-    }
-    settings
-}
-
-/// `2 passes`, or `nothing drawn`.
-pub fn drawn(passes: u32) -> String {
-    match passes {
-        0 => "nothing drawn".into(),
-        1 => "1 pass".into(),
-        _ => format!("{passes} passes"),
-    }
-}
-
-/// Description of the conditions that a sheet's points share.
-pub fn conditions(study: &Study, sheet: &Sheet) -> String {
-    let fixed = &sheet.fixed;
-    let mut words = vec![match fixed.instances {
-        Some(instances) => crowd(&fixed.scene, instances as u64),
-        None => fixed.scene.clone(),
-    }];
-    words.extend(fixed.passes.map(drawn));
-    for (axis, value, word) in [
-        (
-            Axis::Threads,
-            fixed.threads.map(|count| count as u64),
-            "threads",
-        ),
-        (Axis::Vertices, fixed.vertices, "vertices each"),
-        (
-            Axis::Influences,
-            fixed.influences.map(u64::from),
-            "influences",
-        ),
-        (Axis::Models, fixed.models.map(u64::from), "models"),
-    ] {
-        if let Some(value) = value
-            && varies(study, |point| axis.value(point))
-        {
-            words.push(format!("{} {word}", grouped(value)));
-        }
-    }
-    if !fixed.options.0.is_empty() {
-        words.push(fixed.options.to_string());
-    }
-    if varies(study, |point| &point.attributes) {
-        words.push(format!("attributes={}", fixed.attributes));
-    }
-    words.join(", ")
-}
-
-/// Returns whether points of a study differ in a value.
-fn varies<'a, T: PartialEq>(study: &'a Study, value: impl Fn(&'a Point) -> T) -> bool {
-    let mut pairs = study.points.windows(2);
-    pairs.any(|pair| value(&pair[0]) != value(&pair[1]))
-}
-
-/// The verdict on a point, in one or two sentences: `cpu-rayon is fastest, 6.41 ms a frame, 1.92 times as fast as cpu-simd.`
-pub fn fastest(ranking: &Ranking) -> Vec<String> {
-    let unit = match ranking.quantity {
-        Quantity::Frame => "a frame",
-        Quantity::Work => "for pose, upload and skin",
-    };
-    let first = Contender {
-        name: &ranking.first.backend,
-        time: &format!("{} {unit}", duration(ranking.ns)),
-    };
-    let Some(second) = &ranking.second else {
-        return alone(&first);
-    };
-    let next = Contender {
-        name: &second.entry.backend,
-        time: &duration(second.ns),
-    };
-    sentences(&first, &next, &format!("{:.2}", second.ratio), second.lead)
-}
-
-/// A backend in a verdict.
-#[derive(Debug, Clone, Copy)]
-pub struct Contender<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// Its median with its unit.
-    pub time: &'a str,
-}
-
-/// The verdict where one backend has a time.
-pub fn alone(only: &Contender) -> Vec<String> {
-    let Contender { name, time } = only;
-    vec![format!(
-        "{name} takes {time}; there is no other to compare it with."
-    )]
-}
-
-/// The verdict on the two backends with the smallest medians; `ratio` is that of the second to the first.
-pub fn sentences(first: &Contender, second: &Contender, ratio: &str, lead: Lead) -> Vec<String> {
-    let Contender { name, time } = first;
-    let next = second.name;
-    match lead {
-        Lead::Certain => vec![format!(
-            "{name} is fastest, {time}, {ratio} times as fast as {next}."
-        )],
-        Lead::WithinNoise => vec![
-            format!("{name} has the smallest median, {time}."),
-            format!(
-                "This run cannot tell it from {next} ({}): too noisy.",
-                second.time
-            ),
-        ],
-        Lead::Unknown => vec![
-            format!("{name} has the smallest median, {time}."),
-            format!(
-                "{next} has {} ({ratio} times), with too few samples to be sure.",
-                second.time
-            ),
-        ],
-    }
-}
-
-/// The sentence about an adapter that is emulated on the CPU, without its end.
-pub fn emulated(adapter: &str) -> String {
-    format!(
-        "{adapter} runs GPU kernels on the CPU: its times compare them with each other and say nothing about graphics hardware"
-    )
-}
-
-/// The finding that a backend overtakes another, with its uncertainty.
-pub(super) fn overtakes(sheet: &Sheet, crossover: &Crossover) -> String {
-    let fixed = &sheet.fixed;
-    let [from, value, to] = [crossover.range.0, crossover.at, crossover.range.1].map(|value| {
-        if sheet.axis == Axis::Passes {
-            format!("{value:.1}")
-        } else {
-            grouped(value.round() as u64)
-        }
-    });
-    let settings = settings(&fixed.options, &fixed.attributes);
-    let place = match (sheet.axis, fixed.instances, fixed.passes) {
-        (Axis::Instances, _, Some(passes)) => {
-            let crowd = crowd(&fixed.scene, wording::rounded(crossover.at, 3));
-            format!("{crowd} ({}{settings})", drawn(passes))
-        }
-        (Axis::Passes, Some(instances), _) => {
-            let crowd = crowd(&fixed.scene, instances as u64);
-            format!("{value} passes ({crowd}{settings})")
-        }
-        (Axis::Models, Some(instances), Some(passes)) => {
-            let crowd = crowd(&fixed.scene, instances as u64);
-            format!("{value} models ({crowd}, {}{settings})", drawn(passes))
-        }
-        (axis, ..) => format!("{value} {}", axis.title()),
-    };
-    format!(
-        "{} overtakes {} at {place}; 95 % certain between {from} and {to}.",
-        crossover.above, crossover.below
-    )
-}
-
-/// Finding: the size of the crowd that fits a frame at 60 Hz.
-fn fits(study: &Study, sheet: &Sheet) -> Option<String> {
+/// The size of the crowd that fits a frame at 60 Hz.
+fn fits<'a>(study: &'a Study, sheet: &'a Sheet) -> Option<Remark<'a>> {
     // The crowd that fits is meaningless if drawing is emulated.
     if sheet.quantity == Quantity::Work {
         return None;
     }
-    let mut largest: Vec<(f64, &str)> = Vec::new();
-    let mut ends: Vec<(CurvePoint, &str)> = Vec::new();
+    let mut largest: Option<(f64, &str)> = None;
+    let mut end: Option<(u64, Reverse<u64>, &str)> = None;
     for curve in &sheet.curves {
         let mut entries = curve.points.iter().map(|point| &study.entries[point.entry]);
         let is_steady = entries.all(|entry| !entry.is_unsteady(sheet.quantity));
         if !is_steady || !study.skins_all(curve) {
             continue;
         }
-        if let Some(instances) = reaches(sheet.axis, curve, FRAME_60_HZ) {
-            largest.push((instances, &curve.backend));
+        if let Some(instances) = reaches(sheet.axis, curve, FRAME_60_HZ)
+            && largest.is_none_or(|known| instances > known.0)
+        {
+            largest = Some((instances, &curve.backend));
         }
-        let last = curve.points.last();
-        if let Some(last) = last.filter(|last| last.ns as f64 <= FRAME_60_HZ) {
-            ends.push((*last, &curve.backend));
+        // Not every backend was measured on the same crowds: the one that holds most at the end of its curve is named.
+        if let Some(last) = curve.points.last()
+            && last.ns as f64 <= FRAME_60_HZ
+        {
+            let reached = (last.value, Reverse(last.ns), curve.backend.as_str());
+            end = end.max(Some(reached));
         }
     }
-    let largest = largest.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
-    // Not every backend was measured on the same crowds: the one that holds most at the end of its curve is named.
-    let end = ends
-        .into_iter()
-        .min_by_key(|end| (Reverse(end.0.value), end.0.ns));
-    let fixed = &sheet.fixed;
-    let settings = settings(&fixed.options, &fixed.attributes);
-    let way = drawn(fixed.passes?) + &settings;
-    if let Some((last, backend)) = end
-        && largest.is_none_or(|largest| largest.0 <= last.value as f64)
+    if let Some((value, _, backend)) = end
+        && largest.is_none_or(|largest| largest.0 <= value as f64)
     {
-        let crowd = crowd(&fixed.scene, last.value);
-        return Some(format!(
-            "More than {crowd} fit a 60 Hz frame on {backend} ({way})."
-        ));
+        return Some(Remark::Fits {
+            sheet,
+            backend,
+            instances: value as f64,
+            is_end: true,
+        });
     }
     let (instances, backend) = largest?;
-    let crowd = crowd(&fixed.scene, wording::rounded(instances, 3));
-    Some(format!(
-        "About {crowd} fit a 60 Hz frame on {backend} ({way})."
-    ))
+    Some(Remark::Fits {
+        sheet,
+        backend,
+        instances,
+        is_end: false,
+    })
 }
 
-/// Finding: the percentage of the memory bandwidth that the best skinning reaches at the headline points. Times of tiny
-/// crowds are too noisy, and their data too near, to say anything about memory.
-fn limit(study: &Study) -> Option<String> {
-    let mut reached: Vec<(f64, &StudyEntry)> = Vec::new();
-    for entry in study
-        .headlines()
-        .into_iter()
-        .flat_map(|point| study.at(point))
-    {
-        let mut stages = entry.stages(StageGroup::Skin);
-        let pct = stages.find_map(|m| m.row.pct_of_limit);
-        if let Some(pct) = pct.filter(|pct| pct.is_finite()) {
-            reached.push((pct, entry));
+/// The percentage of the memory bandwidth that the best skinning reaches at the headline points. Times of tiny crowds are
+/// too noisy, and their data too near, to say anything about memory.
+fn bandwidth(study: &Study) -> Option<Remark<'_>> {
+    let mut best: Option<(f64, &Entry)> = None;
+    for point in study.headlines() {
+        for entry in study.at(point) {
+            let reached = entry
+                .stages(StageGroup::Skin)
+                .find_map(|row| row.pct_of_limit)
+                .filter(|percent| percent.is_finite());
+            if let Some(percent) = reached
+                && best.is_none_or(|best| percent >= best.0)
+            {
+                best = Some((percent, entry));
+            }
         }
     }
-    let (pct, entry) = reached.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let point = &entry.point;
-    let place = crowd_at(point) + &settings(&point.options, &point.attributes);
-    let beyond = if pct > 100.5 {
-        " More than 100 % is not an error: caches held some of the data, or the limit was measured at a slower moment."
-    } else {
-        ""
-    };
-    Some(format!(
-        "Skinning reaches {pct:.0} % of this machine's bandwidth: {}, {place}.{beyond}",
-        entry.backend
-    ))
+    let (percent, entry) = best?;
+    Some(Remark::Bandwidth {
+        percent,
+        backend: &entry.backend,
+        point: &entry.point,
+    })
+}
+
+/// What else decides at a point beside time: memory, error, and where the answers change.
+pub fn answers<'a>(study: &'a Study, point: &Point) -> Vec<Remark<'a>> {
+    let quantity = study.quantity(point.passes);
+    let whole: Vec<&Entry> = study
+        .at(point)
+        .filter(|entry| entry.is_ok() && !entry.leaves_out())
+        .collect();
+    let memory = smallest(whole.iter().copied());
+    let mut answers = Vec::new();
+    if let Some(entry) = memory {
+        answers.push(Remark::LeastMemory(
+            &entry.backend,
+            entry.memory().unwrap_or_default(),
+        ));
+    }
+    answers.extend(among_exact(&whole, quantity));
+    let mut has_sheet = false;
+    for axis in [Axis::Instances, Axis::Passes] {
+        for sheet in study.sheets(axis) {
+            if sheet.value(point).is_some() {
+                has_sheet = true;
+                answers.extend(changes(study, sheet));
+            }
+        }
+    }
+    if !has_sheet {
+        answers.push(Remark::OneCrowd);
+    }
+    answers
+}
+
+/// The cheapest backends among those with the smallest error.
+fn among_exact<'a>(whole: &[&'a Entry], quantity: Quantity) -> Option<Remark<'a>> {
+    let tolerances = whole.iter().filter_map(|entry| tolerance(entry));
+    let least = tolerances.min_by(f64::total_cmp)?;
+    let mut exact = whole.to_vec();
+    exact.retain(|entry| tolerance(entry) == Some(least));
+    let [all, exact] = [whole, &exact[..]].map(|entries| {
+        let fastest = verdict_of(quantity, entries.iter().copied());
+        let smallest = smallest(entries.iter().copied());
+        (
+            fastest.map(|verdict| verdict.first.backend.as_str()),
+            smallest.map(|entry| entry.backend.as_str()),
+        )
+    });
+    if exact == (None, None) {
+        return None;
+    }
+    Some(Remark::Exact {
+        tolerance: least,
+        fastest: exact.0,
+        smallest: exact.1,
+        is_same: all == exact,
+    })
+}
+
+/// The tolerance to which a backend was held, over the diagonal of the model's bounding box; old results do not say.
+fn tolerance(entry: &Entry) -> Option<f64> {
+    entry.last()?.parity_tol
+}
+
+/// Changes of the fastest backend and of the one with the least memory along a sheet over instances or passes.
+fn changes<'a>(study: &'a Study, sheet: &'a Sheet) -> Vec<Remark<'a>> {
+    let mut found = leading_crossovers(study, sheet);
+    for pair in least_memory(study, sheet).windows(2) {
+        let [(_, before), (from, after)] = [pair[0], pair[1]];
+        if before != after {
+            found.push(Remark::MemoryChanges {
+                sheet,
+                from,
+                before,
+                after,
+            });
+        }
+    }
+    if found.is_empty() {
+        found.push(Remark::NothingChanges(sheet));
+    }
+    found
+}
+
+/// Returns whether the device's clock was unsteady in a time by which a backend is compared.
+pub fn is_unsteady(entry: &Entry) -> bool {
+    Quantity::ALL
+        .iter()
+        .any(|quantity| entry.is_unsteady(*quantity))
+}
+
+/// Remarks on the times of a study: what may be wrong with them, and what helps.
+pub fn conditions_of_times(study: &Study) -> Vec<Remark<'_>> {
+    let mut remarks = Vec::new();
+    let unsteady = study.entries.iter().filter(|entry| is_unsteady(entry));
+    let least = unsteady
+        .flat_map(|entry| entry.runs.iter().flatten())
+        .filter_map(|row| row.device_clock_min_pct)
+        .reduce(f64::min);
+    remarks.extend(least.map(Remark::Unsteady));
+    for side in Side::BOTH {
+        let mut noisy = study.entries.iter().map(Entry::noisy_sides);
+        if noisy.any(|sides| sides.contains(&side)) {
+            remarks.push(Remark::Noisy(side));
+        }
+    }
+    let mut frames = study
+        .entries
+        .iter()
+        .filter_map(|entry| entry.frame()?.frames);
+    if frames.any(|count| count < TAIL_SAMPLES) {
+        remarks.push(Remark::Tail);
+    }
+    let mut slow = Vec::new();
+    let mut drifting = Vec::new();
+    let mut short = Vec::new();
+    for entry in &study.entries {
+        if let Some(frame) = entry.stage_on(Stage::Frame, Side::Host) {
+            let times: Vec<u64> = frame.times().collect();
+            if starts_slowly(&times) {
+                slow.push(entry.backend.as_str());
+            }
+            if drifts(&times) {
+                drifting.push(entry.backend.as_str());
+            }
+        }
+        for row in entry.runs.last().into_iter().flatten() {
+            if row.median_ns.is_some_and(|ns| ns < RESOLUTION) {
+                short.push(format!("{} {}", entry.backend, row.stage.name()));
+            }
+        }
+    }
+    if !slow.is_empty() {
+        remarks.push(Remark::SlowStart(slow));
+    }
+    if !drifting.is_empty() {
+        remarks.push(Remark::Drift(drifting));
+    }
+    if !short.is_empty() {
+        remarks.push(Remark::Short(short));
+    }
+    remarks
+}
+
+fn starts_slowly(times: &[u64]) -> bool {
+    let (first, rest) = times.split_at(times.len() / 10);
+    times.len() >= FRAMES && median(first) > median(rest) * (1.0 + SLOW_START)
+}
+
+fn drifts(times: &[u64]) -> bool {
+    let mut least = f64::INFINITY;
+    let mut most: f64 = 0.0;
+    for third in times.chunks((times.len() / 3).max(1)).take(3) {
+        least = least.min(median(third));
+        most = most.max(median(third));
+    }
+    times.len() >= FRAMES && most > least * (1.0 + DRIFT)
+}
+
+/// Median of some frames in nanoseconds; 0 without any.
+fn median(times: &[u64]) -> f64 {
+    Summary::of(times.iter().copied()).map_or(0.0, |summary| summary.median as f64)
 }

@@ -2,21 +2,22 @@
 
 pub mod card;
 pub mod chart;
-mod columns;
 pub mod comparison;
 pub mod findings;
 pub mod head;
 pub mod html;
 pub mod inspection;
 pub mod markdown;
+pub mod places;
+pub mod remark;
+pub mod run_table;
 pub mod run_text;
 mod screen;
-pub mod site;
-pub mod sustained;
 pub mod table;
-pub mod text;
 mod units;
+pub mod wide;
 
-pub use columns::described;
+pub use crate::wording::{duration, grouped};
 pub use screen::Screen;
-pub use units::{abbreviated, duration, grouped, size};
+pub use table::described;
+pub use units::{abbreviated, size};

@@ -1,45 +1,29 @@
-//! The text about a run: its table, the machine's limits, the decision card and warnings.
+//! Text about runs for terminals.
 
-use super::findings::place;
-use super::{Screen, card, table};
-use crate::frame::{Event, StageGroup};
-use crate::harness::{MachineLimits, Outcome};
-use crate::results::{MeasuredScene, warnings};
-use crate::scene::BuiltScene;
-use crate::wording::counted;
+use super::Screen;
+use super::findings::{answers, findings, verdict};
+use super::places::{conditions, crowd_at, drawn, place, settings};
+use super::table::{Table, Value, time};
+use crate::harness::{Outcome, Status};
+use crate::report::run_table::study_of;
+use crate::results::{Axis, MeasuredScene, Sheet, Study};
+use crate::wording::{counted, duration, one_line};
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::time::Duration;
 
-/// The text about a run of a scene. `limits` are the rates of the machine just before; `with_card` adds the decision
-/// card.
-pub fn text(
-    measured: &MeasuredScene,
-    limits: &MachineLimits,
-    outcomes: &[Outcome],
-    with_card: bool,
-    screen: Screen,
-) -> String {
-    let mut text = table::measured(measured, outcomes, screen);
-    text += &table::limits(limits);
-    if with_card {
-        text += &card::text(&table::study_of(measured, outcomes), screen);
-    }
-    text += &event_counts(measured.scene, outcomes);
-    for warning in warnings(outcomes) {
-        text += &format!("warning: {warning}\n");
-    }
-    text
-}
+/// Most notes that are listed one by one.
+const LISTED: usize = 12;
 
 /// The verdict on a run of a scene, a fact per line, with an empty line and its place above: what is fastest; with the
 /// decision card also what takes the least memory, and where the answers change.
-pub fn verdict(measured: &MeasuredScene, outcomes: &[Outcome], with_card: bool) -> String {
-    let study = table::study_of(measured, outcomes);
+pub fn of_run(measured: &MeasuredScene, outcomes: &[Outcome], with_card: bool) -> String {
+    let study = study_of(measured, outcomes);
     let mut text = String::new();
     for point in &study.points {
-        let mut facts = table::verdict(&study, point);
+        let mut facts = verdict(&study, point);
         if with_card {
-            let answers = card::answers(&study, point);
-            let known = facts.clone();
-            facts.extend(answers.into_iter().filter(|fact| !known.contains(fact)));
+            facts.extend(answers(&study, point).iter().map(ToString::to_string));
         }
         if facts.is_empty() {
             continue;
@@ -53,35 +37,122 @@ pub fn verdict(measured: &MeasuredScene, outcomes: &[Outcome], with_card: bool) 
     text
 }
 
-/// Events of the stages on the processor, if they were counted: of pose stages per joint, of others per vertex.
-fn event_counts(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
-    let mut lines = String::new();
-    for outcome in outcomes {
-        for times in &outcome.stages {
-            let (items, name) = match times.stage.group() {
-                StageGroup::Pose => (scene.crowd.joint_count(), "joint"),
-                _ => (scene.crowd.vertex_count(), "vertex"),
-            };
-            let [events @ .., switches] = Event::ALL;
-            let mut rates = Vec::new();
-            for event in events {
-                if let Some(count) = times.counts.mean(event) {
-                    rates.push(format!("{:.3} {event}", count / items as f64));
-                }
+/// Text about the results of several points: a table for each series, the verdicts, then the findings.
+pub fn of_points(study: &Study, screen: Screen) -> String {
+    let mut text = String::new();
+    for axis in Axis::ALL {
+        let mut sheets = study.sheets(*axis).peekable();
+        if sheets.peek().is_some() {
+            for sheet in sheets {
+                text += &format!(
+                    "{}: {}\n\n{}\n",
+                    conditions(study, sheet),
+                    sheet.quantity.name(),
+                    times(sheet).transposed().stacked(screen)
+                );
             }
-            let Some(switches) = times.counts.mean(switches) else {
-                continue;
-            };
-            let mut rates = rates.join(", ");
-            if !rates.is_empty() {
-                rates += &format!(" per {name}; ");
-            }
-            lines += &format!(
-                "counted: {} {}: {rates}{switches:.1} context switches per frame\n",
-                outcome.name,
-                times.stage.name()
-            );
+            break;
         }
     }
-    lines
+    text += &verdicts(study, screen);
+    for finding in findings(study) {
+        text += &format!("{finding}\n");
+    }
+    text + &notes(&study.notes)
+}
+
+/// The verdicts on the headline points: sentences for a few, a table for more.
+fn verdicts(study: &Study, screen: Screen) -> String {
+    let table = verdict_table(study);
+    if table.len() > 2 {
+        return table.fitted(screen).text + "\n";
+    }
+    let mut text = String::new();
+    for point in study.headlines() {
+        let sentences = verdict(study, point);
+        if !sentences.is_empty() {
+            text += &format!("{}: {}\n", place(point), sentences.join(" "));
+        }
+    }
+    text
+}
+
+/// The fastest backend at each headline point: crowd, way, backend and time, the next one, and whether the run is sure.
+pub fn verdict_table(study: &Study) -> Table {
+    let mut table = Table::new([
+        "crowd", "drawn", "fastest", "time", "next", "its time", "sure?",
+    ]);
+    for point in study.headlines() {
+        let Some(verdict) = study.verdict(point) else {
+            continue;
+        };
+        let second = verdict.second.as_ref();
+        table.push(vec![
+            Value::Words(crowd_at(point) + &settings(point)),
+            Value::Words(drawn(point.passes)),
+            Value::words(&verdict.first.backend),
+            Value::Time(verdict.ns),
+            Value::words(second.map_or("", |second| &second.entry.backend)),
+            time(second.map(|second| second.ns)),
+            Value::words(verdict.lead.word()),
+        ]);
+    }
+    table
+}
+
+/// The times of a sheet: headings, then a row for each value of the axis.
+pub fn times(sheet: &Sheet) -> Table {
+    let mut headings = vec![sheet.axis.title()];
+    headings.extend(sheet.curves.iter().map(|curve| curve.backend.as_str()));
+    let mut table = Table::new(headings);
+    for value in &sheet.values {
+        let mut row = vec![Value::Count(*value)];
+        for curve in &sheet.curves {
+            let point = curve.points.iter().find(|point| point.value == *value);
+            row.push(time(point.map(|point| point.ns)));
+        }
+        table.push(row);
+    }
+    table
+}
+
+/// Notes, one per line, if there are any.
+pub fn notes(notes: &[impl Display]) -> String {
+    let mut text = String::new();
+    for note in notes.iter().take(LISTED) {
+        text += &format!("note: {}\n", one_line(&note.to_string(), usize::MAX));
+    }
+    if notes.len() > LISTED {
+        text += &format!("note: {} more like these\n", notes.len() - LISTED);
+    }
+    text
+}
+
+/// A point that has ended: the fastest backends, how many are slower, and how many have each other status. `results` are
+/// names of backends with their status, and with the time of a frame if there is one.
+pub fn fastest(results: &[(&str, Status, Option<Duration>)]) -> String {
+    const SHOWN: usize = 3;
+    let mut times = Vec::new();
+    let mut others: BTreeMap<&str, usize> = BTreeMap::new();
+    for &(name, status, frame) in results {
+        match (status, frame) {
+            (Status::Ok, Some(frame)) => times.push((frame, name)),
+            _ => *others.entry(status.name()).or_default() += 1,
+        }
+    }
+    times.sort_unstable();
+    let mut words = Vec::new();
+    for (frame, name) in times.iter().take(SHOWN) {
+        words.push(format!("{name} {}", duration(frame.as_nanos() as u64)));
+    }
+    if times.len() > SHOWN {
+        words.push(format!("{} slower", times.len() - SHOWN));
+    }
+    for (status, count) in others {
+        words.push(format!("{count} {status}"));
+    }
+    if words.is_empty() {
+        words.push("nothing was measured".into());
+    }
+    words.join(", ")
 }

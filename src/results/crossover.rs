@@ -5,7 +5,7 @@ use crate::harness::uncertainty::{Level, Ratio};
 use std::collections::BTreeMap;
 
 /// Two curves that cross.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Crossover {
     /// The faster backend above [`Crossover::at`].
     pub above: String,

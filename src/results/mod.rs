@@ -1,46 +1,43 @@
-//! Results: measurements of runs, as rows of CSV files and as a typed model.
+//! Results: what was measured, as rows of CSV files, and what follows from them.
 //!
-//! A [`rows::Measurement`] is one stage of one backend by one clock, identified by its [`key::MeasurementKey`]. Runs
-//! write measurements ([`files`]), later commands read them back ([`recorded`]). A [`study::Study`] puts them in order;
-//! [`ranking`](mod@ranking) and [`crossover`] find the fastest backends, [`decision`] those with the least memory,
-//! [`compare`] the changes between two sets. A [`session`] records the program and the machine behind a folder of
-//! results, [`bundle`] packs the folder into one file that travels, and [`check`] recomputes everything in it.
+//! A [`Row`] is one stage of one backend by one clock, measured once; its first columns are its [`Point`]. Runs write rows
+//! into a [`folder`], later commands read them back ([`recorded`]). A [`study::Study`] puts them in order: each
+//! [`entry::Entry`] has the rows of one backend at one point. [`mod@verdict`] and [`crossover`] find the fastest backends,
+//! [`memory`] those with the least memory, [`compare`] the changes between two sets. A [`session`] records the program
+//! and the machine behind a folder of results.
 
-mod bounds;
-pub mod bundle;
-pub mod check;
+pub mod atomic_file;
 pub mod compare;
 pub mod crossover;
-mod csv_rows;
-pub mod decision;
-pub mod digest;
-pub mod files;
-pub mod key;
-pub mod ranking;
+mod csv_file;
+pub mod entry;
+pub mod folder;
+pub mod limits;
+pub mod machine;
+pub mod memory;
+pub mod options;
+pub mod page_results;
+mod problem;
 pub mod recorded;
-mod resume;
-pub mod rows;
+pub mod row;
 pub mod session;
 pub mod study;
-pub mod warnings;
-pub mod whole;
+pub mod verdict;
 
-pub use files::Results;
-pub use key::{Machine, MeasurementKey, Point};
-pub use ranking::{Lead, Ranking, ranking, ranking_of};
-pub use recorded::{Recorded, ResultFile, summaries};
-pub use rows::{
-    LimitedMemory, LimitsRow, MeasuredScene, Measurement, SCHEMA, SampleRow, SummaryRow, heading,
-};
-pub use session::{Browser, Part, Program, Session};
-pub use study::{Axis, Curve, CurvePoint, Quantity, Sheet, Study, StudyEntry};
-pub use warnings::{of_machine, warnings};
-pub use whole::write_file;
-
-pub(in crate::results) use csv_rows::{Problem, read_rows};
-pub(in crate::results) use recorded::{bytes_of, samples_beside, text_of};
+pub use atomic_file::write_file;
+pub use csv_file::heading;
+pub use entry::{Entry, Quantity};
+pub use folder::Results;
+pub use limits::{LimitedMemory, LimitsRow};
+pub use machine::{Machine, known};
+pub use problem::Problem;
+pub use recorded::{Recorded, ResultFile, SampleRow, summaries};
+pub use row::{COLUMNS, Kind, MeasuredScene, Point, Row, SCHEMA};
+pub use session::{Browser, Program, Session};
+pub use study::{Axis, Curve, CurvePoint, Sheet, Study};
+pub use verdict::{Lead, Verdict, verdict_of};
 
 /// Confidence that a difference must reach to count.
 const CONFIDENCE: f64 = 0.95;
 /// Medians below this, in nanoseconds, are close to the resolution of a clock.
-const RESOLUTION: u64 = 1_000;
+pub const RESOLUTION: u64 = 1_000;

@@ -1,21 +1,26 @@
-//! Reading of result files. Usable rows are used; others are listed with file and line.
+//! Reading of result files.
 
-use super::bounds::{self, MOST_BYTES, MOST_PLAIN, MOST_ROWS};
-pub use super::csv_rows::Problem;
-use super::{Machine, Measurement, MeasurementKey, SCHEMA, SampleRow, SummaryRow, read_rows};
-use crate::asset::regular_file;
+use super::csv_file::{read_rows, text_of};
+use super::row::listed_name;
+use super::{Machine, Point, Problem, Row, SCHEMA, page_results};
+use crate::frame::{Clock, Stage};
 use crate::harness::run::Status;
 use crate::wording::counted;
-use flate2::read::GzDecoder;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Depth of the search for results in folders.
 const DEPTH: usize = 6;
-/// Required columns of `summary.csv`.
+/// Most rows, and most samples, of all files that are read together.
+const MOST_ROWS: usize = 250_000;
+const MOST_SAMPLES: usize = 20_000_000;
+/// Oldest schema that has all columns which tables show.
+const COMPLETE: u32 = 2;
+/// Columns that `summary.csv` must have, in every schema.
 const NEEDED: [&str; 10] = [
     "run_id",
     "scene",
@@ -28,10 +33,80 @@ const NEEDED: [&str; 10] = [
     "status",
     "median_ns",
 ];
-/// Required columns of `samples.csv`.
+/// Columns that `samples.csv` must have.
 const SAMPLES_NEEDED: [&str; 7] = [
     "run_id", "scene", "backend", "stage", "clock", "frame", "ns",
 ];
+
+/// A row of `samples.csv`: one measured time.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SampleRow {
+    /// As in [`Row`], like all down to `clock`.
+    pub run_id: String,
+    /// As in [`Row`].
+    pub scene: String,
+    /// As in [`Row`]; empty in files of older schemas.
+    pub instances: Option<usize>,
+    /// As in [`Row`]; empty in files of older schemas.
+    pub passes: Option<u32>,
+    /// As in [`Row`].
+    pub backend: String,
+    /// As in [`Row`].
+    pub variant: Option<String>,
+    /// As in [`Row`].
+    pub stage: Stage,
+    /// As in [`Row`].
+    pub clock: Clock,
+    /// Number of the frame, the same sequence for every backend.
+    pub frame: u32,
+    /// Nanoseconds.
+    pub ns: u64,
+}
+
+impl SampleRow {
+    /// The frame 0 without a time of a row.
+    pub(super) fn of(row: &Row) -> Self {
+        Self {
+            run_id: row.run_id.clone(),
+            scene: row.scene.clone(),
+            instances: Some(row.instances),
+            passes: Some(row.passes),
+            backend: row.backend.clone(),
+            variant: row.variant.clone(),
+            stage: row.stage,
+            clock: row.clock,
+            frame: 0,
+            ns: 0,
+        }
+    }
+
+    fn series(&self) -> Series {
+        Series {
+            run_id: self.run_id.clone(),
+            scene: self.scene.clone(),
+            backend: listed_name(&self.backend, self.variant.as_deref()),
+            stage: self.stage,
+            clock: self.clock,
+        }
+    }
+}
+
+/// What the samples of a row have in common. A run measures each of its scenes at one point.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Series {
+    run_id: String,
+    scene: String,
+    backend: String,
+    stage: Stage,
+    clock: Clock,
+}
+
+impl Series {
+    fn of(row: &Row) -> Self {
+        SampleRow::of(row).series()
+    }
+}
 
 /// A `summary.csv` and the samples beside it, as they were read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,70 +122,62 @@ pub struct ResultFile {
 }
 
 impl ResultFile {
-    /// Reads a `summary.csv`, and the `samples.csv` or `samples.csv.gz` beside it.
-    fn read(summary: &Path) -> io::Result<Self> {
-        let samples = samples_beside(summary);
-        Ok(Self {
-            name: summary.display().to_string(),
-            summary: text_of(summary)?,
-            samples_name: samples.display().to_string(),
-            samples: samples
-                .try_exists()?
-                .then(|| text_of(&samples))
-                .transpose()?,
-        })
-    }
-
-    /// The files of a bundle, by name.
-    fn of_bundle(files: &BTreeMap<String, Vec<u8>>) -> Vec<Self> {
-        let mut found = Vec::new();
-        for (name, bytes) in files {
-            let Some(folder) = name.strip_suffix("summary.csv") else {
-                continue;
+    /// Reads a `summary.csv`, and the `samples.csv` or `samples.csv.gz` beside it; or the text that a page for browsers
+    /// gave, which has both.
+    fn read(summary: &Path) -> Result<Self, Problem> {
+        let rows = text_of(summary)?;
+        if let Some(pasted) = page_results::find(&rows) {
+            let mut files =
+                page_results::parse(pasted).map_err(|error| Problem::reading(summary, &error))?;
+            let Some(rows) = files.remove("summary.csv") else {
+                let what = "no summary.csv in it; expected all that the page gave";
+                return Err(Problem::at(summary, what));
             };
-            let samples_name = format!("{folder}samples.csv");
-            let samples = files.get(&samples_name);
-            found.push(Self {
-                name: name.clone(),
-                summary: String::from_utf8_lossy(bytes).into_owned(),
-                samples_name,
-                samples: samples.map(|bytes| String::from_utf8_lossy(bytes).into_owned()),
+            return Ok(Self {
+                name: format!("{}: summary.csv", summary.display()),
+                summary: rows,
+                samples_name: format!("{}: samples.csv", summary.display()),
+                samples: files.remove("samples.csv"),
             });
         }
-        found
+        let [plain, packed] =
+            ["samples.csv", "samples.csv.gz"].map(|name| summary.with_file_name(name));
+        let samples = if packed.exists() && !plain.exists() {
+            packed
+        } else {
+            plain
+        };
+        let mut text = None;
+        if samples.exists() {
+            // A run in which no backend had times leaves an empty file.
+            text = Some(text_of(&samples)?).filter(|text| !text.is_empty());
+        }
+        Ok(Self {
+            name: summary.display().to_string(),
+            summary: rows,
+            samples_name: samples.display().to_string(),
+            samples: text,
+        })
     }
 }
 
-/// A line of a `summary.csv`.
-struct Line {
-    number: u64,
-    row: SummaryRow,
+/// Identity of a row: what was measured, in which run.
+#[derive(PartialEq, Eq, Hash)]
+struct RowKey {
+    run_id: String,
+    point: Point,
+    backend: String,
+    stage: Stage,
+    clock: Clock,
 }
 
-/// What all files that are read have in common.
-#[derive(Default)]
-struct Known {
-    /// Index of each measurement, by run and key.
-    measurements: HashMap<(String, MeasurementKey), usize>,
-    /// Series of samples that have a row in some file.
-    owned: HashSet<SampleRow>,
-    /// For each file the samples that no measurement of the summary beside it took: they may have a row in another file.
-    others: Vec<(String, BySeries)>,
-    /// Number of rows that another file has, too.
-    copies: usize,
-    /// Number of rows of all files.
-    rows: usize,
-}
-
-/// Measurements read from result files, and the problems found.
+/// Rows read from result files.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recorded {
-    /// Measurements in the order of the files, without duplicates.
-    pub measurements: Vec<Measurement>,
-    /// Index into `files` and line of each measurement; empty if they were not read from files.
-    pub lines: Vec<(usize, u64)>,
-    /// Problems of the files, and how each was handled.
-    pub problems: Vec<Problem>,
+    /// The rows in the order of the files, each once, with their samples.
+    pub rows: Vec<Row>,
+    /// Remarks on the files, such as that one lacks samples.
+    pub notes: Vec<String>,
     /// The files.
     pub files: Vec<ResultFile>,
 }
@@ -120,292 +187,188 @@ impl Recorded {
     /// `samples.csv.gz` beside each.
     ///
     /// # Errors
-    /// A path that does not exist, cannot be read, or contains no results; a file without any usable row; or more than
-    /// results may have.
+    /// A path that does not exist or contains no results, a file that cannot be read or is damaged, or more than results
+    /// may have.
     pub fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Self, Problem> {
-        let mut recorded = Self::default();
-        let mut known = Known::default();
+        let mut files = Vec::new();
         let mut met = HashSet::new();
-        for path in paths.iter().map(AsRef::as_ref) {
-            let mut files = summaries(path)?;
-            files.retain(|file| met.insert(file.clone()));
-            let files = files.iter().map(|file| ResultFile::read(file));
-            recorded
-                .add(files, &mut known)
-                .map_err(|problem| Problem::fault(path, problem))?;
+        for path in paths {
+            for file in summaries(path.as_ref())? {
+                if met.insert(file.clone()) {
+                    files.push(ResultFile::read(&file)?);
+                }
+            }
         }
-        let first = paths.first().map_or(Path::new(""), AsRef::as_ref);
-        recorded
-            .completed(known)
-            .map_err(|problem| Problem::fault(first, problem))
+        Self::of_files(files)
     }
 
-    /// Reads the results in the files of a bundle.
-    pub(super) fn of_bundle(files: &BTreeMap<String, Vec<u8>>) -> Result<Self, String> {
-        let mut recorded = Self::default();
-        let mut known = Known::default();
-        let files = ResultFile::of_bundle(files).into_iter();
-        recorded.add(files.map(Ok), &mut known)?;
-        recorded.completed(known)
-    }
-
-    /// The results, unless they are more than a report can show in a reasonable time.
+    /// The rows of files.
     ///
     /// # Errors
-    /// Too many crowds, backends or machines.
-    pub fn bounded(self) -> Result<Self, Problem> {
-        let Some(problem) = bounds::exceeded(&self.measurements) else {
-            return Ok(self);
-        };
-        let place = match &self.files[..] {
-            [file] => file.name.clone(),
-            [first, rest @ ..] => format!("{} and {} more files", first.name, rest.len()),
-            [] => String::new(),
-        };
-        Err(Problem::fault(place, problem))
+    /// As [`Recorded::read`].
+    pub(super) fn of_files(files: Vec<ResultFile>) -> Result<Self, Problem> {
+        let mut recorded = Self::default();
+        let mut places: HashMap<RowKey, usize> = HashMap::new();
+        let mut copies = 0;
+        for file in &files {
+            copies += recorded.add(file, &mut places)?;
+        }
+        if copies > 0 {
+            let copies = counted(copies, "row");
+            recorded
+                .notes
+                .push(format!("{copies} in several files: counted once"));
+        }
+        if recorded.rows.is_empty() {
+            let name = files.first().map_or("", |file| &file.name);
+            return Err(Problem::at(name, "no rows; expected results"));
+        }
+        recorded.files = files;
+        Ok(recorded)
     }
 
-    /// The machines, the one with most measurements first.
+    /// The machines, the one with most rows first.
     pub fn machines(&self) -> Vec<Machine> {
         let mut counts: BTreeMap<Machine, usize> = BTreeMap::new();
-        for measurement in &self.measurements {
-            *counts.entry(measurement.machine()).or_default() += 1;
+        for row in &self.rows {
+            *counts.entry(Machine::of(row)).or_default() += 1;
         }
         let mut machines: Vec<Machine> = counts.keys().cloned().collect();
         machines.sort_by_key(|machine| Reverse(counts[machine]));
         machines
     }
 
-    /// Adds the measurements of files that belong together; an error if none of them has anything to use.
+    /// Adds the rows of a file; returns how many of them another file has, too.
     fn add(
         &mut self,
-        files: impl Iterator<Item = io::Result<ResultFile>>,
-        known: &mut Known,
-    ) -> Result<(), String> {
-        let measurements = self.measurements.len();
-        let problems = self.problems.len();
-        let copies = known.copies;
-        for file in files {
-            let file = file.map_err(|error| format!("cannot read: {error}"))?;
-            self.add_file(&file, known)?;
-            self.files.push(file);
-        }
-        // Nothing of a copy is used, but nothing of it is wrong.
-        let nothing = self.measurements.len() == measurements && known.copies == copies;
-        if nothing && self.problems.len() > problems {
-            return Err(format!(
-                "nothing in it can be used: {}",
-                self.problems[problems]
-            ));
-        }
-        Ok(())
-    }
-
-    /// The results, once all files have been added, with a problem for each file with samples that belong to no row at
-    /// all.
-    fn completed(mut self, known: Known) -> Result<Self, String> {
-        for (place, others) in known.others {
-            let mut others: BTreeMap<_, _> = others.into_iter().collect();
-            others.retain(|series, _| !known.owned.contains(series));
-            let Some((first, _)) = others.first_key_value() else {
-                continue;
+        file: &ResultFile,
+        places: &mut HashMap<RowKey, usize>,
+    ) -> Result<u64, Problem> {
+        let mut samples = samples_of(file)?;
+        let first = self.rows.len();
+        let mut copies = 0;
+        let mut older = None;
+        let has_samples = file.samples.is_some();
+        read_rows(&file.name, &file.summary, &NEEDED, |_, mut row: Row| {
+            check(&row)?;
+            row.complete();
+            older = older.or((row.schema < COMPLETE).then_some(row.schema));
+            let key = RowKey {
+                run_id: row.run_id.clone(),
+                point: row.point(),
+                backend: row.name(),
+                stage: row.stage,
+                clock: row.clock,
             };
-            let more = if others.len() > 1 {
-                format!(" and {} more", others.len() - 1)
-            } else {
-                String::new()
-            };
-            let count: usize = others.values().map(Vec::len).sum();
-            let what = format!(
-                "{}{more}: {} of no row: not used",
-                first.subject(),
-                counted(count as u64, "sample")
-            );
-            self.problems.push(Problem::fault(place, what));
-        }
-        if self.measurements.is_empty() {
-            Err("no measurements in it".into())
-        } else {
-            Ok(self)
-        }
-    }
-
-    fn add_file(&mut self, file: &ResultFile, known: &mut Known) -> Result<(), String> {
-        let name = &file.name;
-        let before = self.problems.len();
-        let mut lines = Vec::new();
-        read_rows(
-            name,
-            &file.summary,
-            &NEEDED,
-            &mut self.problems,
-            |line, row| {
-                known.rows += 1;
-                lines.push(Line { number: line, row });
-                if known.rows <= MOST_ROWS {
-                    Ok(())
-                } else {
-                    Err(format!("more than {MOST_ROWS} rows in all; expected fewer"))
-                }
-            },
-        )?;
-        if lines.is_empty() {
-            // What the samples lack does not matter then.
-            if self.problems.len() == before {
-                self.problems.push(Problem::fault(name, "no rows"));
-            }
-            return Ok(());
-        }
-        // Rows that are left out below own their samples nevertheless.
-        for line in &lines {
-            known.owned.insert(SampleRow::series(&line.row));
-        }
-        let first = self.measurements.len();
-        let this = self.files.len();
-        let mut schemas = lines.iter().map(|line| line.row.schema);
-        if let Some(older) = schemas.find(|schema| *schema < SCHEMA) {
-            let what = format!("older schema {older}; columns that it lacks are empty");
-            self.problems.push(Problem::remark(name, what));
-        }
-        for Line { number, row } in lines {
-            let place = format!("{name}:{number}");
-            if row.schema > SCHEMA {
-                let what = format!(
-                    "schema {}; this skinbench reads up to {SCHEMA}: row left out",
-                    row.schema
+            let known = places.get(&key).copied();
+            if known.is_some_and(|at| at >= first) {
+                return Err(
+                    "an earlier row of the same run measures the same; expected one".into(),
                 );
-                self.problems.push(Problem::fault(place, what));
-                continue;
             }
-            if row.status == Status::Ok && row.parity_max_rel.is_some_and(f64::is_nan) {
-                self.problems.push(Problem::fault(
-                    place,
-                    "status ok, but parity_max_rel is NaN: row left out",
-                ));
-                continue;
+            if has_samples {
+                row.samples = taken(&mut samples, &row)?;
             }
-            let measurement = Measurement {
-                row,
-                samples: Vec::new(),
-            };
-            let key = (measurement.row.run_id.clone(), measurement.key());
-            let Some(&index) = known.measurements.get(&key) else {
-                known.measurements.insert(key, self.measurements.len());
-                self.lines.push((this, number));
-                self.measurements.push(measurement);
-                continue;
-            };
-            self.problems.push(match self.lines[index] {
-                (file, _) if file != this => {
-                    known.copies += 1;
-                    Problem::remark(place, "this run is in another file, too: counted once")
+            match known {
+                None => {
+                    if self.rows.len() == MOST_ROWS {
+                        return Err(format!("more than {MOST_ROWS} rows in all; expected fewer"));
+                    }
+                    places.insert(key, self.rows.len());
+                    self.rows.push(row);
                 }
-                (_, other) if self.measurements[index] == measurement => {
-                    Problem::fault(place, format!("the same as line {other}: counted once"))
-                }
-                (_, other) => Problem::fault(
-                    place,
-                    format!("measures the same as line {other} of the same run: left out"),
-                ),
-            });
-        }
-        known
-            .others
-            .push((file.samples_name.clone(), self.add_samples(file, first)?));
-        Ok(())
-    }
-
-    /// Assigns samples to the measurements from `first` on. Returns those that belong to none of them.
-    fn add_samples(&mut self, file: &ResultFile, first: usize) -> Result<BySeries, String> {
-        let name = &file.samples_name;
-        let mut by_series = BySeries::new();
-        let Some(text) = &file.samples else {
-            self.problems.push(Problem::fault(
-                name,
-                "missing: medians only, no uncertainties",
-            ));
-            return Ok(by_series);
-        };
-        read_rows(
-            name,
-            text,
-            &SAMPLES_NEEDED,
-            &mut self.problems,
-            |_, row: SampleRow| {
-                let time = (row.frame, row.ns);
-                by_series
-                    .entry(SampleRow {
-                        frame: 0,
-                        ns: 0,
-                        ..row
-                    })
-                    .or_default()
-                    .push(time);
-                Ok(())
-            },
-        )?;
-        let mut owners: HashMap<SampleRow, usize> = HashMap::new();
-        for measurement in &self.measurements[first..] {
-            *owners
-                .entry(SampleRow::series(&measurement.row))
-                .or_default() += 1;
-        }
-        for measurement in &mut self.measurements[first..] {
-            let row = &measurement.row;
-            let key = SampleRow::series(row);
-            let expected = row.frames.unwrap_or(0);
-            if owners[&key] > 1 {
-                let known = by_series.get(&key).is_some_and(|known| !known.is_empty());
-                if known || expected > 0 {
-                    let who = key.subject();
-                    let owners = owners[&key];
-                    let what = format!(
-                        "{who}: {owners} rows of the summary share these samples: not used"
+                Some(at) if self.rows[at] == row => copies += 1,
+                Some(_) => {
+                    return Err(
+                        "another file has other values of this row of the same run; expected one of them"
+                            .into(),
                     );
-                    self.problems.push(Problem::fault(name, what));
                 }
-                continue;
             }
-            // Taken, not copied: rows are many.
-            let mut samples = by_series
-                .get_mut(&key)
-                .map(std::mem::take)
-                .unwrap_or_default();
-            let given = samples.len();
-            if given == 0 && expected == 0 {
-                continue;
-            }
-            let who = key.subject();
-            samples.sort_unstable();
-            samples.dedup();
-            if samples.len() < given {
-                let what = format!(
-                    "{who}: {} samples are there twice: counted once",
-                    given - samples.len()
-                );
-                self.problems.push(Problem::fault(name, what));
-            }
-            let twice = samples.windows(2).find(|two| two[0].0 == two[1].0);
-            let problem = match twice {
-                Some(two) => Some(format!(
-                    "{who}: frame {} has several times: not used",
-                    two[0].0
-                )),
-                None if samples.len() == expected => None,
-                None => Some(format!(
-                    "{who}: {} for {}: not used",
-                    counted(samples.len() as u64, "sample"),
-                    counted(expected as u64, "frame")
-                )),
-            };
-            match problem {
-                Some(what) => self.problems.push(Problem::fault(name, what)),
-                None => measurement.samples = samples,
-            }
+            Ok(())
+        })?;
+        if let Some(older) = older {
+            let what = format!(
+                "{}: schema {older}; columns that it lacks are empty",
+                file.name
+            );
+            self.notes.push(what);
         }
-        by_series.retain(|series, _| !owners.contains_key(series));
-        Ok(by_series)
+        if !has_samples {
+            let what = format!(
+                "{}: missing: medians only, no uncertainties",
+                file.samples_name
+            );
+            self.notes.push(what);
+        }
+        let left: usize = samples.values().map(Vec::len).sum();
+        if left > 0 {
+            let left = counted(left as u64, "sample");
+            self.notes.push(format!(
+                "{}: {left} of no row, as an interrupted run leaves them: not used",
+                file.samples_name
+            ));
+        }
+        Ok(copies)
     }
+}
+
+/// Checks what the columns of a row say together.
+fn check(row: &Row) -> Result<(), String> {
+    if row.schema > SCHEMA {
+        return Err(format!(
+            "schema {}; this skinbench reads up to {SCHEMA}",
+            row.schema
+        ));
+    }
+    if row.status == Status::Ok && row.parity_max_rel.is_some_and(f64::is_nan) {
+        return Err("status ok, but parity_max_rel is NaN".into());
+    }
+    Ok(())
+}
+
+/// The samples of a row, which are as many as its frames.
+fn taken(
+    samples: &mut HashMap<Series, Vec<(u32, u64)>>,
+    row: &Row,
+) -> Result<Vec<(u32, u64)>, String> {
+    let expected = row.frames.unwrap_or(0);
+    let mut found = samples.remove(&Series::of(row)).unwrap_or_default();
+    found.sort_unstable();
+    if found.windows(2).any(|two| two[0].0 == two[1].0) {
+        return Err("samples.csv beside it has a frame of this row twice".into());
+    }
+    if found.len() == expected {
+        return Ok(found);
+    }
+    Err(format!(
+        "samples.csv beside it has {} of this row; expected {expected}",
+        counted(found.len() as u64, "sample")
+    ))
+}
+
+/// Frame numbers and nanoseconds of each series of a file.
+fn samples_of(file: &ResultFile) -> Result<HashMap<Series, Vec<(u32, u64)>>, Problem> {
+    let mut samples: HashMap<Series, Vec<(u32, u64)>> = HashMap::new();
+    let Some(text) = &file.samples else {
+        return Ok(samples);
+    };
+    let mut count = 0;
+    read_rows(
+        &file.samples_name,
+        text,
+        &SAMPLES_NEEDED,
+        |_, row: SampleRow| {
+            count += 1;
+            if count > MOST_SAMPLES {
+                return Err(format!("more than {MOST_SAMPLES} samples; expected fewer"));
+            }
+            let time = (row.frame, row.ns);
+            samples.entry(row.series()).or_default().push(time);
+            Ok(())
+        },
+    )?;
+    Ok(samples)
 }
 
 /// The `summary.csv` files at and below a path, in order; at least one.
@@ -414,72 +377,14 @@ impl Recorded {
 /// A path that does not exist, cannot be read, or contains no results.
 pub fn summaries(path: &Path) -> Result<Vec<PathBuf>, Problem> {
     let mut found = Vec::new();
-    find(path, DEPTH, &mut found)
-        .map_err(|error| Problem::fault(path, format!("cannot read: {error}")))?;
+    find(path, DEPTH, &mut found).map_err(|error| Problem::reading(path, &error))?;
     found.sort();
     if found.is_empty() {
-        let expected = "expected a folder that `skinbench run -o` or `skinbench sweep -o` wrote";
-        return Err(Problem::fault(
-            path,
-            format!("no summary.csv in it; {expected}"),
-        ));
+        let what = "no summary.csv in it; expected a folder that `skinbench run -o` wrote";
+        return Err(Problem::at(path, what));
     }
     Ok(found)
 }
-
-/// The samples of a `summary.csv`: `samples.csv` beside it, or `samples.csv.gz` if only that exists.
-pub(super) fn samples_beside(summary: &Path) -> PathBuf {
-    let [plain, packed] =
-        ["samples.csv", "samples.csv.gz"].map(|name| summary.with_file_name(name));
-    if packed.exists() && !plain.exists() {
-        packed
-    } else {
-        plain
-    }
-}
-
-/// The text of a file, decompressed if its name ends in `.gz`. A compressed file may be a thousandth of its content, so
-/// that is bounded.
-///
-/// # Errors
-/// A file that cannot be read or decompressed, or holds too much.
-pub(super) fn text_of(file: &Path) -> io::Result<String> {
-    let mut bytes = bytes_of(file, MOST_PLAIN)?;
-    if file.extension().is_some_and(|ending| ending == "gz") {
-        let packed = std::mem::take(&mut bytes);
-        GzDecoder::new(&packed[..])
-            .take(MOST_BYTES + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| named(file, error))?;
-        if bytes.len() as u64 > MOST_BYTES {
-            let what = format!(
-                "holds more than {} MiB; expected less, or a file that is not compressed",
-                MOST_BYTES >> 20
-            );
-            return Err(named(
-                file,
-                io::Error::new(io::ErrorKind::FileTooLarge, what),
-            ));
-        }
-    }
-    Ok(String::from_utf8(bytes)
-        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
-}
-
-/// The bytes of a file of at most so many.
-///
-/// # Errors
-/// As [`regular_file::read`], with the name of the file.
-pub(super) fn bytes_of(file: &Path, most: u64) -> io::Result<Vec<u8>> {
-    regular_file::read(file, most).map_err(|error| named(file, error))
-}
-
-fn named(file: &Path, error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", file.display()))
-}
-
-/// Frame numbers and nanoseconds of each [`SampleRow::series`].
-type BySeries = HashMap<SampleRow, Vec<(u32, u64)>>;
 
 /// The `summary.csv` files at and below `path`, or `path` itself if it is a file.
 fn find(path: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {
@@ -497,134 +402,4 @@ fn find(path: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use flate2::Compression;
-    use flate2::write::GzEncoder;
-    use std::io::Write;
-    use tempfile::TempDir;
-
-    /// A folder with the fixed results, changed: `summary.csv` and `samples.csv`.
-    fn folder(summary: impl Fn(String) -> String, samples: impl Fn(String) -> String) -> TempDir {
-        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sweep");
-        let folder = tempfile::tempdir().unwrap();
-        let text = |name: &str| fs::read_to_string(fixture.join(name)).unwrap();
-        fs::write(
-            folder.path().join("summary.csv"),
-            summary(text("summary.csv")),
-        )
-        .unwrap();
-        fs::write(
-            folder.path().join("samples.csv"),
-            samples(text("samples.csv")),
-        )
-        .unwrap();
-        folder
-    }
-
-    fn same(text: String) -> String {
-        text
-    }
-
-    fn problems_in(recorded: &Recorded) -> Vec<String> {
-        recorded
-            .problems
-            .iter()
-            .map(|problem| problem.what.clone())
-            .collect()
-    }
-
-    #[test]
-    fn samples_of_no_row_are_listed_unless_another_file_has_the_row() {
-        let more = |text: String| {
-            text + "r.9,walkers,cpu-old,fast,frame,wall,0,5\nr.9,walkers,cpu-old,fast,frame,wall,1,6\n"
-        };
-        let first = folder(same, more);
-        let recorded = Recorded::read(&[first.path()]).unwrap();
-        let expected =
-            "cpu-old:fast frame wall of walkers in run r.9: 2 samples of no row: not used";
-        assert_eq!(problems_in(&recorded), [expected]);
-        assert!(recorded.problems[0].place.ends_with("samples.csv"));
-
-        let part = |wanted: fn(usize) -> bool| {
-            let keep = move |text: String| {
-                let lines = text
-                    .lines()
-                    .enumerate()
-                    .filter(|(at, _)| *at == 0 || wanted(*at));
-                lines.map(|(_, line)| format!("{line}\n")).collect()
-            };
-            folder(keep, same)
-        };
-        let (even, odd) = (part(|at| at % 2 == 0), part(|at| at % 2 == 1));
-        assert_eq!(
-            problems_in(&Recorded::read(&[even.path(), odd.path()]).unwrap()),
-            [""; 0]
-        );
-        let half = problems_in(&Recorded::read(&[even.path()]).unwrap());
-        assert!(
-            half.len() == 1 && half[0].contains(" more: ") && half[0].contains("samples of no row"),
-            "{half:?}"
-        );
-    }
-
-    #[test]
-    fn two_times_of_a_frame_are_not_used() {
-        // As many samples as frames, but two of the first frame and none of the second.
-        let folder = folder(same, |text| text.replacen(",wall,1,", ",wall,0,", 1));
-        let recorded = Recorded::read(&[folder.path()]).unwrap();
-        let problems = problems_in(&recorded);
-        assert!(
-            problems.len() == 1 && problems[0].ends_with(": frame 0 has several times: not used"),
-            "{problems:?}"
-        );
-        assert!(
-            recorded.measurements[0].samples.is_empty()
-                && !recorded.measurements[1].samples.is_empty()
-        );
-    }
-
-    #[test]
-    fn a_copy_is_noted_and_a_file_without_rows_is_named() {
-        let (one, two) = (folder(same, same), folder(same, same));
-        let recorded = Recorded::read(&[one.path(), two.path()]).unwrap();
-        assert_eq!(
-            recorded.measurements,
-            Recorded::read(&[one.path()]).unwrap().measurements
-        );
-        assert!(
-            problems_in(&recorded)
-                .iter()
-                .all(|what| what == "this run is in another file, too: counted once")
-        );
-        assert_eq!(recorded.problems.len(), recorded.measurements.len());
-
-        let heading = |text: String| text.lines().next().unwrap().to_owned();
-        for without in [
-            folder(heading, same),
-            folder(|text| heading(text) + "\n", same),
-        ] {
-            fs::remove_file(without.path().join("samples.csv")).unwrap();
-            let error = Recorded::read(&[without.path()]).unwrap_err().to_string();
-            assert!(error.ends_with("summary.csv: no rows"), "{error}");
-        }
-    }
-
-    #[test]
-    fn compressed_files_are_bounded() {
-        let file = tempfile::Builder::new().suffix(".gz").tempfile().unwrap();
-        let mut packed = GzEncoder::new(&file, Compression::fast());
-        let zeros = vec![0; 1 << 20];
-        (0..MOST_BYTES >> 20).for_each(|_| packed.write_all(&zeros).unwrap());
-        packed.write_all(b"0").unwrap();
-        packed.finish().unwrap();
-        let error = text_of(file.path()).unwrap_err().to_string();
-        assert!(
-            error.contains(".gz: holds more than 128 MiB; expected "),
-            "{error}"
-        );
-    }
 }

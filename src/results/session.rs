@@ -1,19 +1,23 @@
 //! `environment.json`: the program and the machine behind the results of a folder.
 //!
-//! A *session* is one process that wrote to the folder: a run, or a part of a sweep that was resumed. The file is
-//! rewritten whole whenever a session begins, adds a run or ends, so that an interrupted session is recorded, too.
+//! A *session* is one process that wrote to the folder: a run, or a part of one that was resumed. The file is
+//! rewritten whole whenever a session begins or adds a run, so that an interrupted session is recorded, too.
 
-use super::bounds::{MOST_ENVIRONMENT, MOST_SESSIONS};
-use super::{bytes_of, digest, write_file};
+use super::write_file;
+use crate::asset::regular_file;
 use crate::frame::{AdapterSummary, Clock};
 use crate::harness::environment::{Build, Environment};
-use crate::harness::hardware::{Conditions, Hardware};
+use crate::harness::governor::governor;
 use crate::simd::Isa;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
+
+/// Most bytes of the file, and most sessions in it.
+const MOST_ENVIRONMENT: u64 = 8 << 20;
+const MOST_SESSIONS: usize = 1_000;
 
 /// Name of the file in a folder of results.
 pub const FILE: &str = "environment.json";
@@ -31,10 +35,6 @@ pub struct Program {
     pub target: String,
     /// `true` for a build with debug assertions, whose times mean nothing.
     pub debug: bool,
-    /// SHA-256 of the executable file.
-    pub sha256: String,
-    /// SHA-256 of all shaders; `None` for a build without GPU backends.
-    pub shaders: Option<String>,
 }
 
 /// One process that measured.
@@ -63,12 +63,8 @@ pub struct Session {
     pub device_clock: Option<Clock>,
     /// Nanoseconds of an empty submission, which the clock `fenced` subtracts.
     pub empty_submission_ns: Option<u64>,
-    /// The machine's settings.
-    pub hardware: Hardware,
-    /// The machine's state at the start.
-    pub before: Conditions,
-    /// Its state at the end; `None` if the session did not end by itself.
-    pub after: Option<Conditions>,
+    /// Frequency governor of the processors, such as `performance`; several are separated by commas.
+    pub governor: Option<String>,
     /// Facts from the browser, if a page of `skinbench web` measured; `None` for a native program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub browser: Option<Browser>,
@@ -94,44 +90,22 @@ pub struct Browser {
     pub clock_steps_ns: BTreeMap<String, u64>,
     /// Number of times that the page was hidden during the run.
     pub hidden: u32,
-    /// The page's scripts and data, and each of its shaders.
-    pub parts: Vec<Part>,
-}
-
-/// A part of a page.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Part {
-    /// Name, such as `shader 3`, as the page numbers them.
-    pub name: String,
-    /// SHA-256 when the page was made.
-    pub made: String,
-    /// SHA-256 when it ran.
-    pub ran: String,
 }
 
 impl Program {
     /// The running program.
-    ///
-    /// # Errors
-    /// Its executable file cannot be found or read.
-    pub fn running(version: &str, build: &Build) -> io::Result<Self> {
+    pub fn running(version: &str, build: &Build) -> Self {
         let target = format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS);
-        Ok(Self {
-            sha256: digest::of_file(&std::env::current_exe()?)?,
-            ..Self::new(version, build, &target)
-        })
+        Self::new(version, build, &target)
     }
 
-    /// A program of this version for `target`, without the digest of its file.
+    /// A program of this version for `target`.
     pub fn new(version: &str, build: &Build, target: &str) -> Self {
         Self {
             version: version.into(),
             build: build.clone(),
             target: target.into(),
             debug: cfg!(debug_assertions),
-            sha256: String::new(),
-            shaders: digest::of_shaders(),
         }
     }
 }
@@ -154,8 +128,7 @@ impl Session {
                 .filter(|text| !text.is_empty()),
             device_clock: adapter.map(|_| environment.clock.label()),
             empty_submission_ns: empty.map(|empty| empty.as_nanos() as u64),
-            hardware: Hardware::collect(),
-            before: Conditions::collect(),
+            governor: governor(),
             ..Self::default()
         }
     }
@@ -164,44 +137,31 @@ impl Session {
 /// Reads the sessions of a folder; none if it has no such file.
 ///
 /// # Errors
-/// A file that cannot be read, or is not what [`write()`] writes.
+/// A file that cannot be read, is not what [`write()`] writes, or has more than bounds allow.
 pub fn read(folder: &Path) -> io::Result<Vec<Session>> {
     let path = folder.join(FILE);
     if !path.try_exists()? {
         return Ok(Vec::new());
     }
-    parse(&bytes_of(&path, MOST_ENVIRONMENT)?).map_err(|problem| {
-        io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!("{}: {problem}", path.display()),
-        )
-    })
-}
-
-/// The sessions in the bytes of a file; they are counted before they are read.
-///
-/// # Errors
-/// Not what [`write()`] writes, or more than bounds allow.
-pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Session>, String> {
-    if bytes.len() as u64 > MOST_ENVIRONMENT {
-        return Err(format!(
-            "{} bytes; expected at most {MOST_ENVIRONMENT}",
-            bytes.len()
-        ));
-    }
-    let texts: Vec<&RawValue> = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    let bytes = regular_file::read(&path, MOST_ENVIRONMENT).map_err(|error| damaged(&error))?;
+    // Counted before they are read.
+    let texts: Vec<&RawValue> = serde_json::from_slice(&bytes).map_err(|error| damaged(&error))?;
     if texts.len() > MOST_SESSIONS {
-        return Err(format!(
+        return Err(damaged(&format!(
             "{} sessions; expected at most {MOST_SESSIONS}",
             texts.len()
-        ));
+        )));
     }
     let mut sessions = Vec::new();
-    for (index, text) in texts.iter().enumerate() {
-        let session = serde_json::from_str(text.get());
-        sessions.push(session.map_err(|error| format!("session {index}: {error}"))?);
+    for text in texts {
+        sessions.push(serde_json::from_str(text.get()).map_err(|error| damaged(&error))?);
     }
     Ok(sessions)
+}
+
+fn damaged(problem: &impl ToString) -> io::Error {
+    let what = format!("{FILE}: {}", problem.to_string());
+    io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
 /// Writes the sessions of a folder; the file is complete at any time.

@@ -5,16 +5,15 @@ use super::error;
 use super::expression::ExpressionPlan;
 use super::hash;
 use super::layer::{self, ResolvedClips};
-use super::lod::{self, LevelMaker};
+use super::lod;
 use super::model_source::LoadedModels;
 use super::placing::Stand;
 use super::resolved::{ResolvedScene, StoredModel};
-use super::{Camera, Levels, ModelSource, Scene, Settings, argument};
+use super::{Camera, Levels, Lod, ModelSource, Scene, Settings, argument};
 use crate::asset::Place;
 use crate::crowd::{Crowd, Expression, Layer};
 use crate::error::DataError;
 use crate::frame::View;
-use crate::frustum::Eye;
 use crate::gameplay::Gameplay;
 use crate::model::{Bounds, Channel, Clip, ClipKeys, Model, Rows, rows_to_affine};
 use crate::reference::{clip_bounds, shown, with_fitting_cubes};
@@ -41,8 +40,6 @@ pub struct BuiltScene {
     pub hash: u64,
     /// All instances. Groups of one model are one group of the crowd.
     pub crowd: Crowd,
-    /// The model of each of the scene's groups, the first of those that mix.
-    pub models: Vec<Arc<Model>>,
     /// Number of models in groups that mix several, or would with another number; `None` without such a group.
     pub mixed_models: Option<u32>,
     /// Number of times that a frame draws the crowd.
@@ -62,31 +59,6 @@ pub struct BuiltScene {
 }
 
 impl BuiltScene {
-    /// The eye by which levels of detail are chosen.
-    pub fn eye(&self) -> Eye {
-        // Levels change the boxes of models a little, but not the view.
-        let levels = self.levels.as_ref();
-        let crowd = levels.map_or(&self.crowd, |levels| &levels.full);
-        self.camera.seen_from(crowd, self.resolution)
-    }
-
-    /// Every instance at every level of detail, for backends that choose levels on the device: a crowd of families.
-    ///
-    /// # Errors
-    /// No levels, poses that are shared or not updated at every tick, or a model that cannot be reduced.
-    pub fn choices(&self) -> Result<&Crowd, String> {
-        let Some(levels) = &self.levels else {
-            return Err("chooses levels of detail on the device; needs --lod".into());
-        };
-        if self.crowd.is_reduced() {
-            return Err(
-                "poses every instance; needs a run without --phase-buckets and --update-rate"
-                    .into(),
-            );
-        }
-        levels.choices()
-    }
-
     /// Distances at which depths are 0 and 1.
     pub fn depth_range(&self) -> [f32; 2] {
         self.camera.depth_range(&self.crowd, self.resolution)
@@ -94,7 +66,7 @@ impl BuiltScene {
 
     /// Size of the largest instance on the screen: pixels of its model's diagonal.
     pub fn largest_pixels(&self) -> f64 {
-        lod::sizes(&self.crowd, self.eye()).fold(0.0, f64::max)
+        lod::sizes(&self.crowd, &self.camera, self.resolution).fold(0.0, f64::max)
     }
 
     /// World to clip space, depth 0 to 1.
@@ -160,11 +132,8 @@ impl Scene {
         }
         let mut crowd = with_fitting_cubes(self.expressed(crowd, &members)?);
         let mut levels = None;
-        if let Some(lod) = settings.lod.filter(|lod| !lod.is_none()) {
-            // Every model has a group, in the same order.
-            let raw = resolved.models.iter().map(|model| Arc::clone(&model.raw));
-            let maker = LevelMaker::new(raw.collect(), lod, settings.clips.unwrap_or_default());
-            let leveled = lod::leveled(crowd, maker, &self.camera, self.resolution)
+        if settings.lod == Some(Lod::Mesh) {
+            let leveled = lod::leveled(&crowd, &self.camera, self.resolution)
                 .map_err(|error| self.refused(&["lod"], None, error))?;
             crowd = leveled.crowd;
             levels = Some(leveled.levels);
@@ -175,11 +144,6 @@ impl Scene {
         Ok(BuiltScene {
             name: self.name.clone(),
             hash: hash::hash(&resolved),
-            models: resolved
-                .groups
-                .iter()
-                .map(|group| Arc::clone(&resolved.models[group.members[0].model].stored))
-                .collect(),
             mixed_models: self.mixed_models(),
             passes: self.passes(),
             resolution: self.resolution,
@@ -236,11 +200,11 @@ impl Scene {
         let scene = self.name.strip_suffix(".mesh").unwrap_or(&self.name);
         let mut remarks = Vec::new();
         for model in models {
-            for note in model.raw.notes().lines() {
-                remarks.push(if model.raw.name() == scene {
+            for note in model.stored.notes().lines() {
+                remarks.push(if model.stored.name() == scene {
                     note
                 } else {
-                    format!("{}: {note}", model.raw.name())
+                    format!("{}: {note}", model.stored.name())
                 });
             }
         }
@@ -410,7 +374,7 @@ impl Scene {
             .map_err(|error| self.error(None, error))
     }
 
-    /// Poses that instances share or keep, and instances that are replaced.
+    /// Poses that instances keep, or take at some ticks only, and instances that are replaced.
     fn reusing_poses(&self, mut crowd: Crowd) -> Result<Crowd, DataError> {
         let settings = &self.settings;
         if let Some(share) = settings.frozen
@@ -426,11 +390,6 @@ impl Scene {
             return crowd
                 .with_turnover(share, self.seed)
                 .map_err(|error| self.refused(&["turnover"], None, error));
-        }
-        if let Some(buckets) = settings.phase_buckets {
-            return crowd
-                .with_phase_buckets(buckets)
-                .map_err(|error| self.refused(&["phase_buckets"], None, error));
         }
         let Some([near, far]) = settings.update_rate else {
             return Ok(crowd);

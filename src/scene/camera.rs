@@ -1,7 +1,6 @@
 //! The view that frames a crowd.
 
 use crate::crowd::Crowd;
-use crate::frustum::Eye;
 use crate::model::{Bounds, rows_to_affine};
 use crate::reference::shown;
 use glam::camera::rh::{proj::directx, view::look_at_mat4};
@@ -78,9 +77,10 @@ impl Camera {
         self.framed(crowd, size).eye
     }
 
-    /// The camera as levels of detail are chosen by it.
-    pub fn seen_from(&self, crowd: &Crowd, size: [u32; 2]) -> Eye {
-        Eye::new(self.eye(crowd, size), self.field_of_view, size[1])
+    /// Pixels of a metre at a distance of one metre.
+    pub fn pixels_of_metre(&self, size: [u32; 2]) -> f32 {
+        let half = (0.5 * self.field_of_view.to_radians()).tan();
+        (0.5 * f64::from(size[1]) / half) as f32
     }
 
     /// The crowd in such a picture: target, eye and size.

@@ -8,7 +8,7 @@ use super::description::GroupDescription;
 use super::expression::ExpressionPlan;
 use super::layer::{LayerPlan, Play, PlaybackMode, ResolvedClips, ResolvedLayer, Times};
 use super::resolved::{ResolvedGroup, ResolvedScene, StoredModel};
-use super::{Camera, Settings};
+use super::{Camera, Lod, Settings};
 use crate::model::compact::{Compact, Decoder, StillTrack};
 use crate::model::{
     Axes, Clip, ClipKeys, Image, Interpolation, Material, Mesh, Model, Targets, Texture, Transform,
@@ -237,8 +237,6 @@ impl SceneHash {
     fn model(&mut self, model: &StoredModel, format: VertexFormat) {
         let StoredModel {
             from_file,
-            // The stored form follows from this one.
-            raw: _,
             stored: model,
         } = model;
         let skeleton = model.skeleton();
@@ -473,17 +471,13 @@ impl SceneHash {
             bounds: _,
             sockets: _,
             lod,
-            phase_buckets,
             update_rate,
             turnover,
             frozen,
             active_targets,
         } = settings;
-        if let Some(lod) = lod.filter(|lod| !lod.is_none()) {
-            self.list(lod.name().as_bytes());
-        }
-        if let Some(buckets) = phase_buckets {
-            self.number(*buckets);
+        if *lod == Some(Lod::Mesh) {
+            self.list(b"mesh");
         }
         if let Some(metres) = update_rate {
             self.reals([metres[0]]);

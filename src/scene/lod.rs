@@ -1,92 +1,44 @@
-//! Levels of detail: instances that are small on the screen show a model with less detail.
+//! Levels of detail: instances that are small on the screen show a mesh with fewer triangles.
 //!
 //! Cameras of scenes and the places of instances do not move, so every instance has one level for all ticks: choosing
-//! it needs no hysteresis and keeps no state. A crowd with levels is a crowd whose groups are pairs of model and level,
-//! and every backend runs, verifies and times it like any other crowd.
+//! it needs no hysteresis and keeps no state. A level is a model, and the instances that show it are a group: every
+//! backend runs, verifies and times them like any other.
 
 use super::camera::Camera;
-use super::settings::{Clips, Lod};
-use crate::asset::{adapt, joint_level};
-use crate::bake;
 use crate::crowd::Crowd;
 use crate::error::DataError;
-use crate::frustum::Eye;
-use crate::model::Model;
+use crate::model::{Bounds, Model, rows_to_affine};
 use crate::reference::{shown, with_fitting_cubes};
 use rayon::prelude::*;
 use std::error::Error;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Number of levels; level 0 is the full character.
 pub const LEVELS: usize = 4;
 
 /// Size on the screen below which an instance has level 1, 2 or 3: pixels of the diagonal of its model's bounding box.
-pub const SIZES: [f64; LEVELS - 1] = [200.0, 100.0, 40.0];
+const SIZES: [f64; LEVELS - 1] = [200.0, 100.0, 40.0];
 
 /// Fraction of the triangles at levels 1, 2 and 3.
 const TRIANGLES: [f64; LEVELS - 1] = [0.5, 0.25, 0.125];
-/// Reach of the limbs that levels 1, 2 and 3 leave out, over the diagonal. At the size at which its level begins, a
-/// limb of this reach has 4, 6 and 4 pixels.
-const LIMBS: [f64; LEVELS - 1] = [0.02, 0.06, 0.1];
-/// Most influences of a vertex at levels 1, 2 and 3.
-const INFLUENCES: [usize; LEVELS - 1] = [4, 2, 1];
 
 /// The levels of a crowd's instances.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Levels {
-    /// The same instances in full detail, in another order, posed individually at every tick.
-    pub full: Crowd,
-    /// For each instance of the scene's crowd its index in [`Levels::full`].
-    pub original: Vec<u32>,
-    /// For each instance of the scene's crowd its size on the screen: pixels of its full model's diagonal.
-    pub pixels: Vec<f64>,
     /// Instances at each level.
     pub counts: [usize; LEVELS],
-    /// Largest distance from the full character, once the harness has measured it: parts of the diagonal, and pixels.
-    pub(crate) error: OnceLock<[f64; 2]>,
-    maker: LevelMaker,
-    choices: OnceLock<Result<Crowd, String>>,
+    /// Largest error of their meshes at rest, by meshoptimizer's metric, over the diagonal of the full character.
+    pub error: f64,
+    /// The same in pixels, each instance at its distance from the camera.
+    pub error_px: f64,
 }
 
-impl Levels {
-    /// Every instance at every level, as a crowd of families: for each model the groups of all its levels. Those that
-    /// the scene's crowd does not show are made when this is asked for the first time.
-    ///
-    /// # Errors
-    /// A model that cannot be reduced, or that cannot be put in a crowd.
-    pub(super) fn choices(&self) -> Result<&Crowd, String> {
-        self.choices
-            .get_or_init(|| self.every_level().map_err(|error| error.to_string()))
-            .as_ref()
-            .map_err(Clone::clone)
-    }
-
-    fn every_level(&self) -> Result<Crowd, Box<dyn Error>> {
-        let instances: Vec<u32> = (0..self.full.instance_count() as u32).collect();
-        let mut placed = Vec::new();
-        for (group, full) in self.full.groups().iter().enumerate() {
-            let instances = &instances[full.instances.start as usize..full.instances.end as usize];
-            placed.extend((0..LEVELS).map(|level| Placed {
-                group,
-                level,
-                instances,
-            }));
-        }
-        let crowd = self.maker.crowd(&self.full, &placed)?;
-        Ok(crowd.with_families(&SIZES.map(|size| size as f32))?)
-    }
-
-    /// The index among [`BuiltScene::choices`](super::BuiltScene::choices) of each instance of the scene's crowd, at
-    /// the level that the scene shows.
-    pub fn chosen(&self) -> impl Iterator<Item = u32> {
-        (0..self.original.len()).map(|index| {
-            let instance = self.original[index];
-            let group = &self.full.groups()[self.full.group_of(instance)];
-            let first = group.instances.start;
-            let level = level(self.pixels[index]) as u32;
-            first * LEVELS as u32 + level * group.len() as u32 + (instance - first)
-        })
-    }
+/// A crowd with levels.
+pub struct Leveled {
+    pub crowd: Crowd,
+    pub levels: Levels,
+    /// One line for each level at which meshes were kept whole.
+    pub remarks: Vec<String>,
 }
 
 /// Instances of a group of the full crowd that show one level.
@@ -96,237 +48,147 @@ struct Placed<'a> {
     instances: &'a [u32],
 }
 
-/// A crowd with levels.
-pub struct Leveled {
-    pub crowd: Crowd,
-    pub levels: Levels,
-    /// One line for each model that was kept whole.
-    pub remarks: Vec<String>,
-}
-
 /// A model at one level.
-#[derive(Debug)]
 struct LevelModel {
     model: Arc<Model>,
-    /// For each joint the index in the full model, if joints were left out.
-    joints: Option<Vec<u16>>,
-    /// `true` if the mesh could not be simplified.
-    whole: bool,
+    /// Largest error of its mesh, in the model's unit of length; `None` if the mesh could not be simplified.
+    error: Option<f64>,
 }
 
 /// Chooses the level of each instance by its size on the screen.
 ///
 /// # Errors
-/// A model that cannot be reduced, or that cannot be put in a crowd.
+/// A mesh that cannot be simplified, or a model that cannot be put in a crowd.
 pub fn leveled(
-    full: Crowd,
-    maker: LevelMaker,
+    full: &Crowd,
     camera: &Camera,
     resolution: [u32; 2],
 ) -> Result<Leveled, Box<dyn Error>> {
-    let sizes: Vec<f64> = sizes(&full, camera.seen_from(&full, resolution)).collect();
-    let level_of = |instance: u32| level(sizes[instance as usize]);
-    let key = |instance: u32| (full.group_of(instance), level_of(instance));
+    let sizes: Vec<f64> = sizes(full, camera, resolution).collect();
+    let key = |instance: u32| (full.group_of(instance), level(sizes[instance as usize]));
     let mut original: Vec<u32> = (0..sizes.len() as u32).collect();
     original.sort_by_cached_key(|&instance| key(instance));
     let mut placed = Vec::new();
-    let mut counts = [0; LEVELS];
     for instances in original.chunk_by(|&a, &b| key(a) == key(b)) {
-        let level = level_of(instances[0]);
-        counts[level] += instances.len();
+        let (group, level) = key(instances[0]);
         placed.push(Placed {
-            group: full.group_of(instances[0]),
+            group,
             level,
             instances,
         });
     }
-    let mut crowd = maker.crowd(&full, &placed)?;
-    let remarks = remarks(&placed, &maker, &full, &crowd);
+    let models = placed
+        .par_iter()
+        .map(|placed| level_model(&full.groups()[placed.group].model, placed.level))
+        .collect::<Result<Vec<LevelModel>, DataError>>()?;
+    let mut levels = Levels {
+        counts: [0; LEVELS],
+        error: 0.0,
+        error_px: 0.0,
+    };
+    let mut crowd = Crowd::with_format(full.format());
+    for (placed, LevelModel { model, error }) in placed.iter().zip(&models) {
+        let group = &full.groups()[placed.group];
+        let joints = model.skeleton().len();
+        let masks: Vec<Vec<f32>> = group.masks().chunks(joints).map(<[f32]>::to_vec).collect();
+        let instances = placed.instances.iter().map(|&instance| {
+            let instance = instance as usize;
+            (full.placements()[instance], full.layers().of(instance))
+        });
+        crowd.push_masked_group(Arc::clone(model), &masks, instances)?;
+        levels.counts[placed.level] += placed.instances.len();
+        let relative = error.unwrap_or(0.0) / shown(full, group).diagonal;
+        levels.error = levels.error.max(relative);
+        for &instance in placed.instances {
+            levels.error_px = levels.error_px.max(relative * sizes[instance as usize]);
+        }
+    }
+    let mut crowd = with_fitting_cubes(crowd);
     if full.has_targets() {
         // Levels keep all targets, so that an instance keeps its expression.
         let expressions = original.iter().map(|&instance| full.expression(instance));
         crowd = crowd.with_expressions(expressions)?;
     }
-    let pixels = original.iter().map(|&instance| sizes[instance as usize]);
-    let levels = Levels {
-        pixels: pixels.collect(),
-        full,
-        original,
-        counts,
-        error: OnceLock::new(),
-        maker,
-        choices: OnceLock::new(),
-    };
     Ok(Leveled {
+        remarks: remarks(&placed, &models),
         crowd,
         levels,
-        remarks,
     })
 }
 
-/// Makes the models of levels, each of them once.
-#[derive(Debug)]
-pub struct LevelMaker {
-    /// The model of each of the full crowd's groups, with raw clips.
-    models: Vec<Arc<Model>>,
-    lod: Lod,
-    clips: Clips,
-    /// `[group][level]`.
-    reduced: Vec<[OnceLock<Result<LevelModel, DataError>>; LEVELS]>,
+fn level_model(full: &Arc<Model>, level: usize) -> Result<LevelModel, DataError> {
+    if level == 0 {
+        return Ok(LevelModel {
+            model: Arc::clone(full),
+            error: Some(0.0),
+        });
+    }
+    simplified(full, TRIANGLES[level - 1]).map_err(|error| error.within(full.name()))
 }
 
-impl LevelMaker {
-    /// `models` are those of the full crowd's groups, with raw clips.
-    pub fn new(models: Vec<Arc<Model>>, lod: Lod, clips: Clips) -> Self {
-        Self {
-            reduced: models.iter().map(|_| Default::default()).collect(),
-            models,
-            lod,
-            clips,
-        }
-    }
-
-    /// The crowd of some instances, each at a level. Lets backends bake the vertices of the last level if that is asked
-    /// for and the instances play what can be baked.
-    fn crowd(&self, full: &Crowd, placed: &[Placed]) -> Result<Crowd, Box<dyn Error>> {
-        placed
-            .par_iter()
-            .for_each(|placed| drop(self.model(full, placed.group, placed.level)));
-        let mut crowd = Crowd::with_format(full.format());
-        for placed in placed {
-            let LevelModel { model, joints, .. } = self.model(full, placed.group, placed.level)?;
-            let group = &full.groups()[placed.group];
-            let mut masks = Vec::new();
-            for mask in group.masks().chunks(group.model.skeleton().len()) {
-                masks.push(match joints {
-                    Some(kept) => kept.iter().map(|&joint| mask[usize::from(joint)]).collect(),
-                    None => mask.to_vec(),
-                });
-            }
-            let instances = placed.instances.iter().map(|&instance| {
-                let instance = instance as usize;
-                (full.placements()[instance], full.layers().of(instance))
-            });
-            crowd.push_masked_group(Arc::clone(model), &masks, instances)?;
-            if self.lod.vertices
-                && placed.level == LEVELS - 1
-                && let Some(group) = crowd.groups().last()
-                && bake::blends(&crowd, group)
-            {
-                crowd.bake_last_group();
-            }
-        }
-        Ok(with_fitting_cubes(crowd))
-    }
-
-    /// The model of a group of the full crowd at a level.
-    fn model(&self, full: &Crowd, group: usize, level: usize) -> Result<&LevelModel, DataError> {
-        self.reduced[group][level]
-            .get_or_init(|| {
-                let reduced = self.reduce(full, group, level);
-                reduced.map_err(|error| error.within(self.models[group].name()))
-            })
-            .as_ref()
-            .map_err(Clone::clone)
-    }
-
-    fn reduce(&self, full: &Crowd, group: usize, level: usize) -> Result<LevelModel, DataError> {
-        let Some(reduction) = level.checked_sub(1) else {
-            return Ok(LevelModel {
-                model: Arc::clone(&full.groups()[group].model),
-                joints: None,
-                whole: false,
-            });
-        };
-        let model = &self.models[group];
-        let mut reduced = Model::clone(model);
-        let mut joints = None;
-        let mut whole = false;
-        if self.lod.mesh {
-            match simplified(model, TRIANGLES[reduction])? {
-                Some(simpler) => reduced = simpler,
-                None => whole = true,
-            }
-        }
-        if self.lod.joints
-            && let Some(fewer) = joint_level::without_small_limbs(&reduced, LIMBS[reduction])?
-        {
-            reduced = fewer.model;
-            joints = Some(fewer.kept);
-        }
-        if self.lod.influences && reduced.mesh().max_influences() as usize > INFLUENCES[reduction] {
-            reduced = adapt::with_influences(reduced, INFLUENCES[reduction])?;
-        }
-        Ok(LevelModel {
-            model: self.clips.stored(Arc::new(reduced))?,
-            joints,
-            whole,
-        })
-    }
+#[cfg(feature = "resample")]
+fn simplified(full: &Arc<Model>, fraction: f64) -> Result<LevelModel, DataError> {
+    Ok(
+        match crate::asset::mesh_level::simplified(full, fraction)? {
+            Some(simplified) => LevelModel {
+                model: Arc::new(simplified.model),
+                error: Some(simplified.error),
+            },
+            None => LevelModel {
+                model: Arc::clone(full),
+                error: None,
+            },
+        },
+    )
 }
 
-/// One line per level at which meshes were kept whole, and one for models that are posed at the last level although
-/// vertices were to be baked.
-fn remarks(placed: &[Placed], maker: &LevelMaker, full: &Crowd, crowd: &Crowd) -> Vec<String> {
+#[cfg(not(feature = "resample"))]
+fn simplified(_: &Arc<Model>, _: f64) -> Result<LevelModel, DataError> {
+    Err(DataError::new(
+        "mesh levels",
+        "this build lacks the feature `resample`",
+    ))
+}
+
+/// One line for each level at which meshes were kept whole.
+fn remarks(placed: &[Placed], models: &[LevelModel]) -> Vec<String> {
     let mut remarks = Vec::new();
     for level in 1..LEVELS {
         let mut whole = Vec::new();
-        for (placed, group) in placed.iter().zip(crowd.groups()) {
-            let model = maker.model(full, placed.group, placed.level);
-            if placed.level == level && model.is_ok_and(|model| model.whole) {
-                whole.push(group.model.name());
+        for (placed, LevelModel { model, error }) in placed.iter().zip(models) {
+            if placed.level == level && error.is_none() {
+                whole.push(model.name());
             }
         }
-        let mesh =
-            format!("the whole mesh at level {level}: too few vertices inside seams and borders");
-        remarks.extend(keeping(&whole, mesh));
+        let who = match whole[..] {
+            [] => continue,
+            [only] => format!("{only} keeps"),
+            [first, ..] => format!("{first} and {} more keep", whole.len() - 1),
+        };
+        remarks.push(format!(
+            "{who} the whole mesh at level {level}: too few vertices inside seams and borders"
+        ));
     }
-    let mut posed = Vec::new();
-    for (placed, group) in placed.iter().zip(crowd.groups()) {
-        if placed.level == LEVELS - 1 && maker.lod.vertices && !group.baked {
-            posed.push(group.model.name());
-        }
-    }
-    let unbaked = "masks, additive layers, inertial fades and morph targets are not baked";
-    let poses = format!("its poses at level {}: {unbaked}", LEVELS - 1);
-    remarks.extend(keeping(&posed, poses));
     remarks
 }
 
-/// One line about models that keep something; none without such a model.
-fn keeping(models: &[&str], what: String) -> Option<String> {
-    match models {
-        [] => None,
-        [only] => Some(format!("{only} keeps {what}")),
-        [first, others @ ..] => Some(format!("{first} and {} more keep {what}", others.len())),
-    }
-}
-
-/// Size of each instance on the screen: pixels of its model's diagonal.
-pub fn sizes(crowd: &Crowd, eye: Eye) -> impl Iterator<Item = f64> {
+/// Size of each instance on the screen: pixels of its model's diagonal; without a limit around the camera.
+pub fn sizes(crowd: &Crowd, camera: &Camera, resolution: [u32; 2]) -> impl Iterator<Item = f64> {
+    let eye = camera.eye(crowd, resolution).as_dvec3();
+    let scale = f64::from(camera.pixels_of_metre(resolution));
     (0..crowd.instance_count() as u32).map(move |instance| {
         let group = &crowd.groups()[crowd.group_of(instance)];
-        let placement = &crowd.placements()[instance as usize];
-        eye.pixels(shown(crowd, group).bounds, placement)
+        let placement = rows_to_affine(&crowd.placements()[instance as usize]);
+        let Bounds { min, max } = shown(crowd, group).bounds;
+        let middle = placement.transform_point3((0.5 * (min + max)).as_dvec3());
+        let diagonal = placement.transform_vector3((max - min).as_dvec3()).length();
+        scale * diagonal / eye.distance(middle)
     })
 }
 
 /// The level for a size on the screen.
 fn level(size: f64) -> usize {
     SIZES.iter().filter(|least| size < **least).count()
-}
-
-#[cfg(feature = "resample")]
-fn simplified(model: &Model, fraction: f64) -> Result<Option<Model>, DataError> {
-    crate::asset::mesh_level::simplified(model, fraction)
-}
-
-#[cfg(not(feature = "resample"))]
-fn simplified(_: &Model, _: f64) -> Result<Option<Model>, DataError> {
-    Err(DataError::new(
-        "mesh levels",
-        "this build lacks the feature `resample`",
-    ))
 }
 
 #[cfg(test)]
@@ -370,10 +232,9 @@ mod tests {
     fn a_mesh_that_cannot_be_simplified_is_kept_and_named() {
         use crate::crowd::Layer;
         use crate::model::IDENTITY_ROWS;
-        let model = Arc::new(shreds());
         let mut crowd = Crowd::new();
         crowd
-            .push_group(Arc::clone(&model), [(IDENTITY_ROWS, [Layer::held(0, 0.0)])])
+            .push_group(Arc::new(shreds()), [(IDENTITY_ROWS, [Layer::held(0, 0.0)])])
             .unwrap();
         let camera = Camera {
             orbit: 0.0,
@@ -381,13 +242,9 @@ mod tests {
             distance: 1.0,
             field_of_view: 40.0,
         };
-        let lod = Lod {
-            mesh: true,
-            ..Lod::default()
-        };
-        let maker = LevelMaker::new(vec![model], lod, Clips::Raw);
-        let leveled = leveled(crowd, maker, &camera, [8, 8]).unwrap();
+        let leveled = leveled(&crowd, &camera, [8, 8]).unwrap();
         assert_eq!(leveled.levels.counts, [0, 0, 0, 1]);
+        assert_eq!(leveled.levels.error, 0.0);
         assert_eq!(leveled.crowd.vertex_count(), 60);
         let [remark] = &leveled.remarks[..] else {
             panic!("{:?}", leveled.remarks);

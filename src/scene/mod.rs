@@ -21,12 +21,14 @@ mod settings;
 
 pub use build::BuiltScene;
 pub use camera::{Camera, Framed};
+#[cfg(feature = "view")]
+pub(crate) use description::ClipChoice;
 pub use description::{Scene, SceneFile};
 pub use find_clip::find_clip;
 #[cfg(feature = "view")]
-pub(crate) use layer::LayerPlan;
+pub(crate) use layer::{LayerPlan, Times};
 pub use load::BUILT_IN;
-pub use lod::{LEVELS, Levels, SIZES};
+pub use lod::Levels;
 pub use model_source::{BUILT_IN_MODELS, ModelSource};
 pub use placing::Layout;
 pub use settings::{

@@ -45,9 +45,7 @@ pub struct ResolvedMember {
 pub struct StoredModel {
     /// `true` if the model was read from a file, `false` if it is built in.
     pub from_file: bool,
-    /// Clips as they were loaded; levels of detail are made from this form.
-    pub raw: Arc<Model>,
-    /// Clips as the settings store them.
+    /// The model, with clips as the settings store them.
     pub stored: Arc<Model>,
 }
 
@@ -109,14 +107,13 @@ impl Scene {
             .into_par_iter()
             .zip(sources)
             .map(|(model, source)| {
-                let raw = Arc::new(model.model);
+                let name = model.model.name().to_owned();
                 let stored = clips
-                    .stored(Arc::clone(&raw))
-                    .map_err(|error| self.refused(&["clips"], None, error.within(raw.name())))?;
+                    .stored(model.model)
+                    .map_err(|error| self.refused(&["clips"], None, error.within(&name)))?;
                 Ok(StoredModel {
                     from_file: source.is_file(),
-                    stored,
-                    raw,
+                    stored: Arc::new(stored),
                 })
             })
             .collect()
@@ -164,7 +161,7 @@ impl Scene {
             let clip = model
                 .find(&layer.clip)
                 .and_then(|clip| model.clip(clip, layer.play.mode, layer.kind))
-                .map_err(|problem| self.error(Some(layer.clip_place), problem))?;
+                .map_err(|problem| self.error(layer.clip_place, problem))?;
             resolved.layers.push(ResolvedLayer {
                 clip,
                 mask: model.masks,

@@ -154,10 +154,6 @@ fn wrong_scenes_name_the_place_and_what_is_accepted() {
             "test.toml:1:14: invalid length 1",
         ),
         (
-            format!("phase_buckets = 0\n{}", group("")),
-            "test.toml:1:17: phase_buckets = 0; expected 1 to 65536",
-        ),
-        (
             format!("update_rate = [9, 3]\n{}", group("")),
             "test.toml:1:15: update_rate = [9, 3]; expected metres",
         ),
@@ -166,15 +162,11 @@ fn wrong_scenes_name_the_place_and_what_is_accepted() {
             "update_rate = [NaN, 3]; expected metres",
         ),
         (
-            format!("phase_buckets = 4\nupdate_rate = [1, 3]\n{}", group("")),
-            "test.toml:2:15: update_rate beside phase_buckets; expected one of them",
-        ),
-        (
             format!("turnover = 1.5\n{}", group("")),
             "test.toml:1:12: turnover = 1.5; expected a share, 0 to 1",
         ),
         (
-            format!("frozen = 0.5\nlod = [\"mesh\"]\n{}", group("")),
+            format!("frozen = 0.5\nlod = \"mesh\"\n{}", group("")),
             "test.toml:1:10: frozen beside lod; expected one of them",
         ),
         (
@@ -278,14 +270,14 @@ fn fewer_instances_than_models_and_groups_are_refused() {
 #[test]
 fn of_settings_that_clash_the_argument_is_blamed() {
     let settings = Settings {
-        phase_buckets: Some(4),
+        update_rate: Some([1.0, 3.0]),
         ..Settings::default()
     };
     let scene = parse("frozen = 0.5\n[[group]]\nmodel = \"walker\"").unwrap();
     let error = scene.with(settings).build(MEMORY).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "--phase-buckets for test: frozen beside phase_buckets; expected one of them"
+        "--update-rate for test: frozen beside update_rate; expected one of them"
     );
 }
 
@@ -607,12 +599,10 @@ fn the_hash_tells_scenes_apart() {
     for (from, to) in [
         ("seed = 3", "seed = 4"),
         ("[64, 64]", "[64, 65]"),
-        ("[64, 64]", "[64, 64]\nphase_buckets = 3"),
-        ("[64, 64]", "[64, 64]\nphase_buckets = 4"),
         ("[64, 64]", "[64, 64]\nupdate_rate = [3, 4]"),
         ("[64, 64]", "[64, 64]\nturnover = 0.1"),
         ("[64, 64]", "[64, 64]\nfrozen = 0.1"),
-        ("[64, 64]", "[64, 64]\nlod = [\"mesh\"]"),
+        ("[64, 64]", "[64, 64]\nlod = \"mesh\""),
         ("[64, 64]", "[64, 64]\nattributes = \"pnt\""),
         ("[64, 64]", "[64, 64]\nnormals = \"exact\""),
         ("[64, 64]", "[64, 64]\noutput = \"packed\""),

@@ -10,7 +10,6 @@ use crate::wording;
 use serde::{Deserialize, Serialize};
 use std::ops::Not;
 use std::str::FromStr;
-use std::sync::Arc;
 
 /// Storage of clips during playback.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,12 +25,10 @@ pub enum Clips {
 
 impl Clips {
     /// A model with its clips in this form.
-    pub(super) fn stored(self, model: Arc<Model>) -> Result<Arc<Model>, DataError> {
+    pub(super) fn stored(self, model: Model) -> Result<Model, DataError> {
         match self {
             Self::Raw => Ok(model),
-            Self::Compact => {
-                compaction::compacted(Arc::unwrap_or_clone(model), compaction::ERROR).map(Arc::new)
-            }
+            Self::Compact => compaction::compacted(model, compaction::ERROR),
         }
     }
 }
@@ -74,74 +71,16 @@ pub enum DeviceLoad {
     Idle,
 }
 
-/// The kinds of detail that are dropped with distance.
+/// Detail that is dropped from instances that are small on the screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<String>", into = "Vec<String>")]
-pub struct Lod {
-    /// Meshes lose triangles.
-    pub mesh: bool,
-    /// Skeletons lose small limbs, such as fingers.
-    pub joints: bool,
-    /// Vertices lose influences.
-    pub influences: bool,
-    /// Vertices are baked at the last level, by backends that can.
-    pub vertices: bool,
-}
-
-impl Lod {
-    /// Names of the kinds.
-    pub const KINDS: [&'static str; 4] = ["mesh", "joints", "influences", "vertices"];
-
-    /// The names of its kinds, separated by `+`; empty if there is none.
-    pub fn name(self) -> String {
-        let dropped = [self.mesh, self.joints, self.influences, self.vertices];
-        let kinds = (0..dropped.len()).filter(|&kind| dropped[kind]);
-        let names: Vec<&str> = kinds.map(|kind| Self::KINDS[kind]).collect();
-        names.join("+")
-    }
-
-    /// Returns whether no kind is dropped.
-    pub fn is_none(self) -> bool {
-        self == Self::default()
-    }
-}
-
-/// Parses kinds separated by commas, or `none`.
-impl FromStr for Lod {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let names: Vec<&str> = text
-            .split(',')
-            .filter(|_| !["", "none"].contains(&text))
-            .collect();
-        if let Some(name) = names.iter().find(|name| !Self::KINDS.contains(name)) {
-            return Err(wording::unknown("kind of level", name, &Self::KINDS));
-        }
-        let [mesh, joints, influences, vertices] = Self::KINDS.map(|kind| names.contains(&kind));
-        Ok(Self {
-            mesh,
-            joints,
-            influences,
-            vertices,
-        })
-    }
-}
-
-impl TryFrom<Vec<String>> for Lod {
-    type Error = String;
-
-    fn try_from(kinds: Vec<String>) -> Result<Self, String> {
-        kinds.join(",").parse()
-    }
-}
-
-impl From<Lod> for Vec<String> {
-    fn from(lod: Lod) -> Self {
-        let name = lod.name();
-        let name = if lod.is_none() { "none" } else { &name };
-        name.split('+').map(String::from).collect()
-    }
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Lod {
+    /// None: all instances show the full character.
+    #[default]
+    None,
+    /// Triangles of meshes.
+    Mesh,
 }
 
 /// Choices about a crowd and its run. What is not chosen is as the scene has it.
@@ -173,8 +112,11 @@ pub struct Settings {
     /// Number of different people that a group of people mixes, as in the scene `city`
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
     pub models: Option<u32>,
-    /// Drop detail of instances that are small on the screen, by kind: mesh, joints, influences, vertices
-    #[cfg_attr(feature = "cli", arg(long, value_name = "KIND,...|none"))]
+    /// Detail to drop from instances that are small on the screen: none, or triangles (mesh); default: none
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "none|mesh", hide_possible_values = true)
+    )]
     pub lod: Option<Lod>,
     /// Skinned attributes: position (p), normal (n), tangent (t); default: pn
     #[cfg_attr(feature = "cli", arg(long, value_name = "p|pn|pnt", value_parser = attributes))]
@@ -197,14 +139,9 @@ pub struct Settings {
         arg(long, value_name = "authored|smooth", hide_possible_values = true)
     )]
     pub interpolation: Option<Interpolation>,
-    /// Share poses: round phases to N values per cycle; instances that play the same clips at the same rounded phase
-    /// show one pose
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
-    pub phase_buckets: Option<u32>,
     /// Pose instances beyond NEAR metres every second frame and beyond FAR metres every fourth, and interpolate in
     /// between
     #[cfg_attr(feature = "cli", arg(long, value_name = "NEAR,FAR", value_parser = distances))]
-    #[cfg_attr(feature = "cli", arg(conflicts_with = "phase_buckets"))]
     pub update_rate: Option<[f64; 2]>,
     /// Share of instances that others replace in every frame, such as 1%
     #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", value_parser = share))]
@@ -251,16 +188,9 @@ impl Settings {
     pub const MOST_PASSES: u32 = 64;
     /// Largest number of models in a group of people.
     pub const MOST_MODELS: u32 = 4_096;
-    /// Largest number of values per cycle that phases are rounded to.
-    pub const MOST_BUCKETS: u32 = 1 << 16;
 
     /// These settings with other choices on top.
     pub fn with(mut self, mut changes: Self) -> Self {
-        // Either takes the place of the other.
-        if changes.phase_buckets.is_some() || changes.update_rate.is_some() {
-            self.phase_buckets = None;
-            self.update_rate = None;
-        }
         let mut sockets = self.sockets.clone();
         for socket in &changes.sockets {
             if !self.sockets.contains(socket) {
@@ -290,8 +220,6 @@ impl Settings {
         check_range("vertices", self.vertices, 1, None)?;
         check_range("influences", self.influences, 1, Some(most_influences))?;
         check_range("models", self.models, 1, Some(Self::MOST_MODELS))?;
-        let buckets = self.phase_buckets;
-        check_range("phase_buckets", buckets, 1, Some(Self::MOST_BUCKETS))?;
         if let Some(distance) = self.distance
             && !wording::is_above_zero(distance)
         {
@@ -303,18 +231,14 @@ impl Settings {
             let expected = "metres, 0 or more, the second no less than the first";
             return refused("update_rate", &[near, far], expected);
         }
-        if self.update_rate.is_some() && self.phase_buckets.is_some() {
-            return clash("update_rate", "phase_buckets", None);
-        }
         for (name, value) in [("turnover", self.turnover), ("frozen", self.frozen)] {
             let Some(value) = value else { continue };
             if !(0.0..=1.0).contains(&value) {
                 return refused(name, &[value], "a share, 0 to 1");
             }
             for (other, is_chosen) in [
-                ("lod", self.lod.is_some_and(|lod| !lod.is_none())),
+                ("lod", self.lod == Some(Lod::Mesh)),
                 ("update_rate", self.update_rate.is_some()),
-                ("phase_buckets", self.phase_buckets.is_some()),
             ] {
                 if value > 0.0 && is_chosen {
                     return clash(name, other, None);
@@ -514,24 +438,4 @@ fn attributes(name: &str) -> Result<Attributes, String> {
 #[cfg(feature = "cli")]
 fn normals(name: &str) -> Result<Normals, String> {
     wording::named("treatment of normals", name, &Normals::ALL, Normals::name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kinds_are_read_and_named() {
-        let lod: Lod = "influences,mesh".parse().unwrap();
-        assert_eq!(
-            (lod.name().as_str(), lod.joints),
-            ("mesh+influences", false)
-        );
-        assert!("none".parse::<Lod>().unwrap().is_none());
-        let error = "mesh,joint".parse::<Lod>().unwrap_err();
-        assert_eq!(
-            error,
-            "unknown kind of level \"joint\"; did you mean \"joints\"? expected mesh, joints, influences or vertices"
-        );
-    }
 }

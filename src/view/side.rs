@@ -4,17 +4,17 @@ use super::heat::{self, Heat, InstanceWords};
 use crate::backend::{Backend, Context, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, FrameInput, Job, Mode, OutputBuffers, Result, StageTimer, View};
-use crate::frustum::{Eye, Frustum};
+use crate::frustum::Frustum;
 use crate::gpu::draw::present::Presenter;
 use crate::gpu::{Gpu, LineEnd, Surfaces};
 use crate::harness::single;
 use crate::reference::{distances, position, vertex_errors};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A backend with its buffers, its vertices and its picture.
 pub struct Side {
-    gpu: Rc<Gpu>,
+    gpu: Arc<Gpu>,
     pub(super) prepared: Box<dyn Prepared>,
     output: OutputBuffers,
     pub(super) timer: StageTimer,
@@ -98,8 +98,7 @@ impl Side {
             picture,
             ..
         } = self;
-        // The crowd has no levels of detail to choose by an eye.
-        prepared.move_camera(&Frustum::new(view.view_projection), &Eye::default());
+        prepared.move_camera(&Frustum::new(view.view_projection));
         let Some(picture) = picture else {
             return Ok(Duration::ZERO);
         };
@@ -225,7 +224,7 @@ impl Side {
                 mode: canvas.mode,
                 ..*view
             };
-            let gpu = Rc::clone(&self.gpu);
+            let gpu = Arc::clone(&self.gpu);
             let tinted = canvas.tinted;
             let picture = Presenter::for_pictures(gpu, crowd, view, &self.surfaces, tinted)?;
             self.picture = Some(picture);
@@ -234,7 +233,7 @@ impl Side {
                     mode: Mode::Skin,
                     ..view
                 };
-                let gpu = Rc::clone(&self.gpu);
+                let gpu = Arc::clone(&self.gpu);
                 self.timed = Some(Presenter::new(gpu, crowd, view, canvas.passes)?);
             }
             self.canvas = Some(canvas);

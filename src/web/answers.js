@@ -64,7 +64,7 @@ function fastest(words, outcomes, stages, what) {
   if (!first) return null;
   const [one, two] = [first, second].map((o) => o && time(o));
   const lead = !two ? 'only' : !one.interval || !two.interval ? 'unknown' : one.interval[1] >= two.interval[0] ? 'noise' : 'certain';
-  const values = { first: first.backend.name, time: `${duration(one.median)} ${what}`, second: second?.backend.name, secondTime: two && duration(two.median), ratio: two && (two.median / one.median).toFixed(2) };
+  const values = { first: first.backend.name, time: `${duration(one.median)} ${what}`, second: second?.backend.name, secondTime: two && duration(two.median), ratio: two && (two.median / one.median).toFixed(2), ...(two?.interval && one.interval && { low: (two.interval[0] / one.interval[1]).toFixed(2), high: (two.interval[1] / one.interval[0]).toFixed(2) }) };
   return { ns: one.median, text: filledIn(words[lead], values) };
 }
 

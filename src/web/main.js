@@ -29,20 +29,17 @@ function show(measurement) {
   byId('charts').replaceChildren(...chartsOf(measurement));
 }
 
-/** Offers the files of a finished measurement. */
+/** Offers the results of a finished measurement as a file and as text. */
 async function offer(measurement) {
-  const files = measurement.files();
-  const { name, bytes, text } = await bundleOf(measurement);
-  byId('files').replaceChildren(fileLink(`${name}.tar.gz`, bytes, 'application/gzip'), ...files.map(([own, csvText]) => fileLink(own, csvText, 'text/csv')));
-  [[, byId('csv').textContent]] = files;
+  const { name, text } = await pageResults(measurement);
+  byId('files').replaceChildren(fileLink(name, text, 'text/plain'));
+  [[, byId('csv').textContent]] = measurement.files();
   byId('text').textContent = text;
   const note = (what) => () => { byId('sent').textContent = what; };
-  // Systems share texts; few of them share archives.
-  const shared = { title: name, files: [new File([text], `${name}.txt`, { type: 'text/plain' })] };
+  const shared = { title: name, files: [new File([text], name, { type: 'text/plain' })] };
   byId('share').hidden = !navigator.canShare?.(shared);
   byId('share').onclick = () => navigator.share(shared).then(note('Shared.'), (error) => note(`Not shared: ${error.message}`)());
   byId('copy').onclick = () => navigator.clipboard.writeText(text).then(note('Copied.'), (error) => note(`Not copied: ${error.message}`)());
-  if (byId('send')) byId('send').onclick = () => send(bytes).then((said) => note(said)(), (error) => note(`Not sent: ${error.message}`)());
   byId('download').hidden = false;
 }
 

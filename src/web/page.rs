@@ -10,12 +10,11 @@ use crate::harness::{Outcome, Status, spread};
 use crate::reference::{Blending, shown};
 use crate::registry::{BackendEntry, find};
 use crate::report::chart;
-use crate::report::findings::{Contender, alone, emulated, sentences};
 use crate::report::head;
-use crate::results::bundle::{FORMAT, MARKS, Manifest};
-use crate::results::{
-    Browser, Lead, MeasuredScene, Part, Program, SampleRow, Session, SummaryRow, digest, heading,
-};
+use crate::report::remark::Remark;
+use crate::results::page_results::MARKS;
+use crate::results::verdict::Words;
+use crate::results::{Browser, Lead, MeasuredScene, Program, Row, SampleRow, Session, heading};
 use crate::scene::BuiltScene;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -24,7 +23,6 @@ use flate2::write::ZlibEncoder;
 use maud::{Markup, PreEscaped, html};
 use rayon::prelude::*;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::io::Write;
 
 /// Ticks of the verified frames of the largest crowd; smaller ones are verified at the first.
@@ -48,16 +46,13 @@ const SCRIPTS: [&str; 14] = [
     include_str!("pacer.js"),
     include_str!("statistics.js"),
     include_str!("results.js"),
-    include_str!("bundle.js"),
+    include_str!("page_results.js"),
     include_str!("charts.js"),
     include_str!("answers.js"),
     include_str!("picture.js"),
     include_str!("run.js"),
     include_str!("main.js"),
 ];
-
-/// The script of a page whose server collects bundles.
-const SEND: &str = include_str!("send.js");
 
 /// Error for a page that cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -85,8 +80,6 @@ pub struct Choice<'a> {
     pub passes: &'a [u32],
     /// The program that makes the page.
     pub build: &'a Build,
-    /// `true` for a page whose server collects bundles.
-    pub collects: bool,
 }
 
 /// Makes a page that verifies and measures backends on some crowds of one scene.
@@ -114,18 +107,15 @@ pub fn page(crowds: &[BuiltScene], choice: Choice) -> Result<String, PageError> 
     });
     let framed = largest.camera.framed(&largest.crowd, largest.resolution);
     let recording = json!({
-        "columns": {"summary": heading::<SummaryRow>()?, "samples": heading::<SampleRow>()?},
+        "columns": {"summary": heading::<Row>()?, "samples": heading::<SampleRow>()?},
         "sample": SampleRow::default(),
         "session": Session {
             program: Program::new(env!("CARGO_PKG_VERSION"), choice.build, "browser"),
             browser: Some(Browser::default()),
             ..Session::default()
         },
-        "part": Part::default(),
-        "manifest": Manifest { format: FORMAT, note: None, files: BTreeMap::new() },
         "marks": MARKS,
         "arithmetic": arithmetic,
-        "shaders": library.texts.iter().map(|text| digest::of_bytes(text.as_bytes())).collect::<Vec<_>>(),
         "words": words(),
         "stages": stages(),
         "passes": choice.passes,
@@ -139,7 +129,7 @@ pub fn page(crowds: &[BuiltScene], choice: Choice) -> Result<String, PageError> 
         "crowds": points,
         "picture": picture,
     });
-    Ok(markup(largest, &recording, &library, choice.collects)?.into_string())
+    Ok(markup(largest, &recording, &library)?.into_string())
 }
 
 /// One crowd: what is recorded of each backend, and the reference.
@@ -236,15 +226,15 @@ fn point(
 
 /// The row of a backend that the page completes.
 fn row(measured: &MeasuredScene, outcome: &Outcome) -> Value {
-    let rows = measured.measurements(outcome);
-    rows.first().map_or(Value::Null, |first| json!(first.row))
+    let rows = measured.rows(outcome);
+    rows.first().map_or(Value::Null, |first| json!(first))
 }
 
 /// Names of stages by what the page shows of them.
 fn stages() -> Value {
     json!({
         "pose": stages_of(StageGroup::Pose), "upload": [Stage::Upload], "skin": stages_of(StageGroup::Skin),
-        "draw": [Stage::Draw], "frame": [Stage::Frame],
+        "draw": [Stage::Draw], "frame": [Stage::Frame], "whole": stages_of(StageGroup::Whole),
     })
 }
 
@@ -256,18 +246,20 @@ fn stages_of(group: StageGroup) -> Vec<Stage> {
 
 /// Sentences of verdicts, with names in braces for what the page finds.
 fn words() -> Value {
-    let first = Contender {
-        name: "{first}",
+    let words = Words {
+        first: "{first}",
         time: "{time}",
+        second: "{second}",
+        second_time: "{secondTime}",
+        ratio: "{ratio}",
+        low: "{low}",
+        high: "{high}",
     };
-    let second = Contender {
-        name: "{second}",
-        time: "{secondTime}",
-    };
-    let beside = |lead| sentences(&first, &second, "{ratio}", lead).join(" ");
+    let emulated = Remark::Emulated("{adapter}");
     json!({
-        "only": alone(&first).join(" "), "certain": beside(Lead::Certain), "noise": beside(Lead::WithinNoise),
-        "unknown": beside(Lead::Unknown), "emulated": EMULATED, "onEmulated": emulated("{adapter}"),
+        "only": Lead::Alone.sentence(&words), "certain": Lead::Certain.sentence(&words),
+        "noise": Lead::Undecided.sentence(&words), "unknown": Lead::TooFew.sentence(&words),
+        "emulated": EMULATED, "onEmulated": emulated.to_string(),
     })
 }
 
@@ -319,18 +311,10 @@ fn packed(recording: &Value, library: &Library) -> std::io::Result<String> {
 const DESCRIPTION: &str = "Skins a crowd of animated characters on this GPU, in every way that game engines do, and checks \
     every result.";
 
-fn markup(
-    scene: &BuiltScene,
-    recording: &Value,
-    library: &Library,
-    collects: bool,
-) -> std::io::Result<Markup> {
+fn markup(scene: &BuiltScene, recording: &Value, library: &Library) -> std::io::Result<Markup> {
     let [width, height] = scene.resolution;
     let packed = packed(recording, library)?;
-    let mut scripts = SCRIPTS.join("\n");
-    if collects {
-        scripts += SEND;
-    }
+    let scripts = SCRIPTS.join("\n");
     let title = format!("skinbench: {} in this browser", scene.name);
     let largest = &scene.crowd;
     let body = html! {
@@ -373,18 +357,16 @@ fn markup(
                 div #charts {}
                 section #download hidden {
                     h2 { "Send it" }
-                    p { "The bundle has every sample, what this browser tells of the device, and the hashes of all that \
-                         ran. " code { "skinbench submit --check" } " reads it as a file and as a text, such as in the \
-                         comment of an issue." }
+                    p { "The results have every sample, and what this browser tells of the device. "
+                        code { "skinbench report FILE" } " reads them as a file, or as a text in a mail or in the comment \
+                         of an issue." }
                     div.buttons {
                         button #share type="button" hidden { "Share" }
                         button #copy type="button" { "Copy as text" }
-                        @if collects { button #send type="button" { "Send to this room" } }
                     }
                     p #sent role="status" {}
-                    @if collects { p { a href="./results" { "What this room has measured" } } }
                     ul #files {}
-                    details { summary { "The bundle as text" } pre #text tabindex="0" {} }
+                    details { summary { "The results as text" } pre #text tabindex="0" {} }
                     details { summary { "summary.csv" } pre #csv tabindex="0" {} }
                 }
             }
@@ -399,9 +381,7 @@ fn markup(
                 }
             }
         }
-        script #recording type="text/plain" data-sha256=(digest::of_bytes(format!("{packed}{scripts}").as_bytes())) {
-            (packed)
-        }
+        script #recording type="text/plain" { (packed) }
         script { (PreEscaped(scripts)) }
     };
     let styles = [chart::STYLE, REPORT_STYLE, STYLE];

@@ -61,17 +61,18 @@ function resultRows(recording, machine, run, point, outcome) {
   if (outcome.series.length === 0) return { rows: [own], samples: [] };
   const rows = outcome.series.map((series) => {
     const { stage, clock, samples, dropped } = series;
-    const timed = filled(own, { stage, clock, frames: samples.length, dropped });
+    const kind = recording.stages.whole.includes(stage) ? 'whole' : 'part';
+    const timed = filled(own, { stage, clock, kind, frames: samples.length, dropped });
     if (samples.length === 0) return timed;
     const { median, mad, min, p95, p99, max, noisy } = summary(samples.map(([, ns]) => ns));
     return filled(timed, {
-      noisy, median_ns: median, mad_ns: mad, min_ns: min, p95_ns: p95, p99_ns: p99, max_ns: max, bytes: clock === 'gpu' ? backend.bytes[stage] : null,
+      noisy, median_ns: median, mad_ns: mad, min_ns: min, p95_ns: p95, p99_ns: p99, max_ns: max, moved_bytes: clock === 'gpu' ? backend.bytes[stage] : null,
       ...series.clockColumns(),
     });
   });
-  const { run_id, scene } = own;
+  const { run_id, scene, instances } = own;
   const samples = outcome.series.flatMap(({ stage, clock, samples: all }) => all.map(([frame, ns]) => filled(recording.sample, {
-    run_id, scene, backend: own.backend, variant: own.variant, stage, clock, frame, ns,
+    run_id, scene, instances, passes, backend: own.backend, variant: own.variant, stage, clock, frame, ns,
   })));
   return { rows, samples };
 }

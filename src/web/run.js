@@ -140,12 +140,10 @@ class Measurement {
     document.addEventListener('visibilitychange', notice);
     await visible();
     this.refreshRate = await refreshRate();
-    this.before = await conditions();
     this.deadline = performance.now() + 1000 * AT_MOST * this.rows;
     for (const crowd of crowds) {
       if (!this.stopped) await this.crowd(crowd, crowd === crowds.at(-1) ? passes : passes.slice(0, 1));
     }
-    this.after = await conditions();
     document.removeEventListener('visibilitychange', notice);
   }
 

@@ -1,7 +1,7 @@
 //! The program as its users run it, and what it leaves behind.
 
 use serde::de::DeserializeOwned;
-use skinbench::results::rows::SummaryRow;
+use skinbench::results::Row;
 use snapbox::cmd::{Command, cargo_bin};
 use std::path::Path;
 use std::process;
@@ -53,7 +53,7 @@ pub fn rows<T: DeserializeOwned>(file: &Path) -> Vec<T> {
 }
 
 /// The rows of `summary.csv` in a folder of results.
-pub fn summary(results: &Path) -> Vec<SummaryRow> {
+pub fn summary(results: &Path) -> Vec<Row> {
     rows(&results.join("summary.csv"))
 }
 

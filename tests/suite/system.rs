@@ -2,7 +2,7 @@
 
 use crate::program::{process, summary};
 use skinbench::frame::{Clock, Stage};
-use skinbench::results::rows::SummaryRow;
+use skinbench::results::Row;
 use snapbox::cmd::cargo_bin;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -37,9 +37,8 @@ fn outputs() -> Vec<(&'static str, &'static str)> {
         ("convert walker", "null.glb"),
         ("report results -o", "null.html"),
         ("report results -o", "null.md"),
-        ("submit results -o", "null.tar.gz"),
     ];
-    if cfg!(feature = "web") {
+    if cfg!(feature = "gpu") {
         outputs.push(("web smoke --instances 3 -b gpu-vertex -o", "null.html"));
     }
     #[cfg(feature = "gpu")]
@@ -131,7 +130,7 @@ fn a_full_disk_does_not_cost_the_table() {
 }
 
 /// Rows of a run that a signal ended, its output, and its exit code.
-fn ended_by(signal: &str) -> (Vec<SummaryRow>, String, Option<i32>) {
+fn ended_by(signal: &str) -> (Vec<Row>, String, Option<i32>) {
     let folder = tempfile::tempdir().unwrap();
     // The second scene is the one that is interrupted.
     let run = "run smoke kernel -b cpu-scalar,cpu-simd,cpu-rayon --frames 1000 --passes 0 -o out";
@@ -166,7 +165,7 @@ fn ended_by(signal: &str) -> (Vec<SummaryRow>, String, Option<i32>) {
     (summary(&out), text, code)
 }
 
-fn of_smoke(row: &&SummaryRow) -> bool {
+fn of_smoke(row: &&Row) -> bool {
     row.scene == "smoke" && row.stage == Stage::Frame && row.clock == Clock::Wall
 }
 
@@ -273,7 +272,6 @@ fn unread(folder: &TempDir, arguments: &str, both: bool) -> Output {
 fn closed_pipes_end_no_command_with_an_error() {
     let folder = tempfile::tempdir().unwrap();
     success(process(&folder, &format!("{RUN} -o results")));
-    success(process(&folder, "submit results -o bundle.tar.gz"));
     for arguments in [
         "--help",
         "run --help",
@@ -286,11 +284,9 @@ fn closed_pipes_end_no_command_with_an_error() {
         "dump walker",
         "report results",
         "report results --format md",
-        "submit --check bundle.tar.gz",
         "verify smoke --instances 3 -b cpu-scalar",
         RUN,
         "sweep smoke --instances 3 --passes 0 --frames 2 -b cpu-scalar -o swept",
-        "peers list --peers .",
     ] {
         for both in [false, true] {
             let output = unread(&folder, arguments, both);

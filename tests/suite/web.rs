@@ -8,8 +8,8 @@ use skinbench::gpu::passes::skin_kernels::{INSTANCES, MERGED, NAIVE};
 use skinbench::harness::environment::Build;
 use skinbench::harness::stats::Summary;
 use skinbench::registry::{BackendEntry, find};
-use skinbench::results::rows::{SampleRow, SummaryRow, heading};
 use skinbench::results::session::{Browser, Session};
+use skinbench::results::{Row, SampleRow, heading};
 use skinbench::scene::{BuiltScene, Settings};
 use skinbench::web::{Choice, page};
 use snapbox::str;
@@ -32,7 +32,6 @@ fn page_of(crowds: &[BuiltScene], names: &[&str]) -> String {
             backends: &backends,
             passes: &[1, 2],
             build: &Build::default(),
-            collects: false,
         },
     )
     .unwrap()
@@ -104,11 +103,7 @@ fn the_page_of_walkers_opens_quickly_on_a_phone() {
 fn the_page_names_only_columns_stages_and_states_that_there_are() {
     let page = page_of(&[scene("smoke", 12)], &["gpu-full"]);
     let scripts = page.rsplit_once("<script>").unwrap().1;
-    let rows = [
-        heading::<SummaryRow>().unwrap(),
-        heading::<SampleRow>().unwrap(),
-    ]
-    .join(",");
+    let rows = [heading::<Row>().unwrap(), heading::<SampleRow>().unwrap()].join(",");
     let mut known: BTreeSet<&str> = rows.split(',').collect();
     known.extend(Stage::ALL.iter().map(|stage| stage.name()));
     known.extend(["parity_failed", "too_large"]);

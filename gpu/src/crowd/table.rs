@@ -1,20 +1,18 @@
-//! The table of a crowd: its chunks, and for each of them ranges, uniforms and numbers of workgroups. It knows no
-//! kernels: these give it the rules by which their dispatches are counted.
+//! The table of a crowd: its chunks, and for each of them numbers, bindings and workgroups. It knows no kernels: these
+//! give it the rules by which their dispatches are counted.
 
 use crate::Gpu;
-use crate::crowd::chunk::{Chunk, families, slots, spans};
+use crate::crowd::chunk::{Chunk, Sharing, batches, slots};
 use crate::device::{Buffer, Command, Named, Resource};
+use crate::forms::baked::BakedGroups;
 use crate::forms::packing::Grid;
-use crate::forms::posed_models::{PosedGroup, depths, level_count};
-use crate::shader::layout::{self, NONE};
+use crate::forms::posed_models::{depths, level_count};
+use crate::shader::layout;
 use bytemuck::Zeroable;
 use skinbench_frame::{Purpose, Result};
-use skinbench_kernels::crowd::{Crowd, Fade, UpdateRate};
-use skinbench_kernels::model::{Model, Rows};
-use std::cell::Cell;
+use skinbench_kernels::crowd::Crowd;
 use std::mem::offset_of;
 use std::ops::Range;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Most rules for dispatches of a chunk whose instances the device counts.
@@ -24,61 +22,54 @@ pub(crate) const MOST_RULES: usize = 8;
 pub struct CrowdTable {
     /// The chunks.
     pub chunks: Vec<Chunk>,
-    /// Ranges of chunks that share buffers and are dispatched together: each by itself, or those of several models.
-    pub spans: Vec<Range<usize>>,
-    /// Neighbouring chunks that are levels of the same instances, and share the buffers of these.
-    pub levels: usize,
-    /// What kernels bind of each span, by the names of their variables: first its uniforms, then what passes add.
+    /// Ranges of chunks that share buffers and dispatches.
+    pub batches: Vec<Range<usize>>,
+    /// The numbers of each chunk, as if all instances were in view.
+    pub numbers: Vec<layout::Numbers>,
+    /// What kernels bind of each chunk, by the names of their variables.
     pub bindings: Vec<Vec<Named>>,
-    /// The instances that the device poses, family by family; empty if it poses none.
-    pub families: Vec<Family>,
-    /// The numbers of each chunk for posing, as if all instances were in view.
-    pub batches: Vec<layout::Batch>,
+    /// The poses of each chunk, if the device computes them.
+    pub poses: Vec<ChunkPoses>,
     /// The instances in view, if only those are posed.
-    pub visible: Option<Rc<Visible>>,
-    /// The tick, if the device poses; [`layout::Now`].
-    pub now: Option<Buffer>,
+    pub visible: Option<Arc<Visible>>,
+    /// Number of rules for dispatches of each chunk, if the device counts them.
+    rules: Vec<usize>,
 }
 
-/// Instances that the device poses: those of neighbouring chunks of any models, or if the device counts them those of
-/// the levels that show them.
-pub struct Family {
-    /// The chunks, or levels.
-    pub chunks: Range<usize>,
-    /// The instances, of the finest level.
-    pub instances: Range<u32>,
-    /// Their layers.
-    pub layers: Buffer,
-    /// Their players.
-    pub players: Buffer,
-    /// The players of those in view, one after the other; `players` if all are posed.
-    pub posed: Buffer,
+/// A chunk's poses on the device, in the buffers of its batch.
+pub struct ChunkPoses {
+    /// Index of its first local pose, each of which takes one place per channel.
+    pub first_local: u32,
+    /// `true` if a model pose is a rotation and a translation.
+    pub is_rigid: bool,
+    /// Number of channels of an instance's joints that some clip moves.
+    pub moving_channels: u64,
+    /// Local poses, `[slot][channel][joint]`.
+    pub locals: Buffer,
+    /// Model poses, `[instance][joint]`.
+    pub model: Buffer,
+    /// Palettes, `[instance][entry]`.
+    pub palettes: Buffer,
 }
 
-/// Buffers that drawing needs for the instances in view.
-#[derive(Clone)]
+/// The instances in view, of which the device writes these buffers.
 pub struct Visible {
-    /// Model to world. The instances in view of a chunk are at the beginning of its range; those of a family's chunks
-    /// follow each other.
+    /// Model to world. The instances in view of a chunk are at the beginning of its range.
     pub placements: Buffer,
     /// The instances in view of each chunk.
     pub chunks: Vec<VisibleChunk>,
-    /// The model of each group of the crowd that is drawn, if it has families.
-    pub families: Option<Vec<Arc<Model>>>,
 }
 
 /// A chunk's visible instances, and the dispatches that the device counts for them.
-#[derive(Clone)]
 pub struct VisibleChunk {
-    /// The numbers of all levels of its family.
-    pub(crate) numbers: Buffer,
-    /// The rules of all levels of its family.
+    /// Its numbers.
+    pub numbers: Buffer,
+    /// Indices of its instances in view, the first ones of the buffer.
+    pub indices: Buffer,
+    /// The rules by which the device counts workgroups.
     pub(crate) rules: Buffer,
     /// The workgroups that follow from the rules.
     pub(crate) workgroups: Buffer,
-    level: usize,
-    /// Number of rules so far.
-    used: Cell<usize>,
 }
 
 /// Workgroups of a dispatch.
@@ -143,241 +134,104 @@ impl layout::Dispatch {
 }
 
 impl CrowdTable {
-    /// Divides a crowd, and writes the uniforms of its chunks.
+    /// Divides a crowd. Of `baked` groups the device poses their frames.
     ///
     /// # Errors
     /// [`BackendError::TooLarge`](skinbench_frame::BackendError::TooLarge) if a single instance is larger than a binding.
-    pub fn new(gpu: &Gpu, crowd: &Crowd) -> Result<Self> {
-        let mut table = Self::of_chunks(gpu, crowd)?;
-        for (chunk, bindings) in table.chunks.iter().zip(&mut table.bindings) {
-            let numbers = chunk_uniform(gpu, Purpose::Scratch, crowd, chunk);
-            bindings.push(("chunk", numbers.into()));
-        }
-        Ok(table)
-    }
-
-    /// Divides a crowd into spans of any models, whose numbers a merged kernel keeps in tables of its own.
-    ///
-    /// # Errors
-    /// As [`CrowdTable::new`].
-    pub fn merged(gpu: &Gpu, crowd: &Crowd) -> Result<Self> {
-        let spans = spans(crowd, gpu.binding_bytes())?;
-        let mut end = 0;
-        let ranges = spans.iter().map(|span| {
-            let begin = end;
-            end += span.len();
-            begin..end
-        });
-        let ranges: Vec<_> = ranges.collect();
-        Ok(Self::divided(spans.concat(), ranges))
-    }
-
-    /// Divides a crowd that the device poses, and uploads what its instances play. Of each group, `posed` says what the
-    /// device needs for it. If the crowd is `culled`, the device counts the instances of each chunk.
-    ///
-    /// # Errors
-    /// As [`CrowdTable::new`].
-    pub(crate) fn posed_on_device(
+    pub(crate) fn new(
         gpu: &Gpu,
         crowd: &Crowd,
-        posed: &[PosedGroup],
-        culled: bool,
+        sharing: &Sharing,
+        baked: Option<&BakedGroups>,
     ) -> Result<Self> {
-        let mut table = Self::of_chunks(gpu, crowd)?;
-        for chunk in &table.chunks {
-            table.batches.push(batch(crowd, chunk, &posed[chunk.group]));
-        }
-        let families = if culled {
-            table.levels = crowd.levels();
-            table.visible = Some(Rc::new(table.visible_chunks(gpu, crowd)));
-            let first = (0..table.chunks.len()).step_by(table.levels);
-            first.map(|first| first..first + table.levels).collect()
-        } else {
-            families(crowd, &table.chunks, posed, gpu.binding_bytes())
-        };
-        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let bytes = size_of::<layout::Now>() as u64;
-        let now = gpu.buffer(Purpose::Scratch, "now", bytes, usage);
-        for chunks in families {
-            if !culled {
-                place(&mut table.batches[chunks.clone()]);
-            }
-            let family = Family::new(gpu, crowd, &table.chunks, chunks.clone(), culled);
-            for index in chunks {
-                let [chunk, batch] = table.numbers(gpu, crowd, index);
-                table.bindings[index].extend([
-                    ("chunk", chunk),
-                    ("layers", (&family.layers).into()),
-                    ("players", (&family.posed).into()),
-                    ("batch", batch),
-                    ("now", (&now).into()),
-                ]);
-            }
-            table.families.push(family);
-        }
-        table.now = Some(now);
-        Ok(table)
-    }
-
-    /// The uniforms of a chunk that the device poses: its numbers for skinning, and those for posing.
-    fn numbers(&self, gpu: &Gpu, crowd: &Crowd, index: usize) -> [Resource; 2] {
-        if let Some(visible) = &self.visible {
-            return [visible.chunks[index].chunk(), visible.chunks[index].batch()];
-        }
-        let batch = self.batches[index];
-        let chunk = layout::Chunk {
-            first_entry: batch.first_entry,
-            ..chunk_contents(crowd, &self.chunks[index])
-        };
-        [
-            gpu.uniform(Purpose::Scratch, "chunk", &chunk).into(),
-            gpu.uniform(Purpose::Scratch, "batch", &batch).into(),
-        ]
-    }
-
-    fn of_chunks(gpu: &Gpu, crowd: &Crowd) -> Result<Self> {
         let chunks = gpu.chunks(crowd)?;
-        let spans = (0..chunks.len()).map(|chunk| chunk..chunk + 1).collect();
-        Ok(Self::divided(chunks, spans))
-    }
-
-    fn divided(chunks: Vec<Chunk>, spans: Vec<Range<usize>>) -> Self {
-        Self {
-            bindings: vec![Vec::new(); spans.len()],
+        let batches = batches(crowd, &chunks, sharing, gpu.binding_bytes());
+        let mut numbers = Vec::with_capacity(chunks.len());
+        for chunk in &chunks {
+            let mut batch = batch(crowd, chunk);
+            if let Some(baked) = baked {
+                batch.joints = 0;
+                batch.entries = baked.groups[chunk.group].entries;
+            }
+            numbers.push(layout::Numbers {
+                batch,
+                chunk: chunk_contents(crowd, chunk),
+                ..Zeroable::zeroed()
+            });
+        }
+        for chunks in &batches {
+            place(&mut numbers[chunks.clone()], sharing);
+        }
+        Ok(Self {
+            bindings: vec![Vec::new(); chunks.len()],
+            rules: vec![0; chunks.len()],
             chunks,
-            spans,
-            levels: 1,
-            families: Vec::new(),
-            batches: Vec::new(),
+            batches,
+            numbers,
+            poses: Vec::new(),
             visible: None,
-            now: None,
-        }
-    }
-
-    /// The numbers of all levels of each family, and room for what the device counts.
-    fn visible_chunks(&self, gpu: &Gpu, crowd: &Crowd) -> Visible {
-        let storage = wgpu::BufferUsages::STORAGE;
-        let mut chunks = Vec::with_capacity(self.chunks.len());
-        let levels = self.chunks.chunks(self.levels);
-        for (family, batches) in levels.zip(self.batches.chunks(self.levels)) {
-            let mut numbers = Vec::with_capacity(family.len());
-            for (chunk, batch) in family.iter().zip(batches) {
-                numbers.push(layout::Numbers {
-                    batch: *batch,
-                    chunk: chunk_contents(crowd, chunk),
-                    ..Zeroable::zeroed()
-                });
-            }
-            // A rule that no kernel has set is counted all the same.
-            let rules = vec![layout::Dispatch::by_instance(1); family.len() * MOST_RULES];
-            let workgroups = (rules.len() * size_of::<[u32; 3]>()) as u64;
-            let first = VisibleChunk {
-                numbers: gpu.buffer_with(
-                    Purpose::Scratch,
-                    "numbers in view",
-                    bytemuck::cast_slice(&numbers),
-                    wgpu::BufferUsages::UNIFORM | storage | wgpu::BufferUsages::COPY_SRC,
-                ),
-                rules: gpu.buffer_with(
-                    Purpose::Scratch,
-                    "dispatches",
-                    bytemuck::cast_slice(&rules),
-                    storage | wgpu::BufferUsages::COPY_DST,
-                ),
-                workgroups: gpu.buffer(
-                    Purpose::Scratch,
-                    "workgroups",
-                    workgroups,
-                    storage | wgpu::BufferUsages::INDIRECT,
-                ),
-                level: 0,
-                used: Cell::new(0),
-            };
-            for level in 0..family.len() {
-                chunks.push(VisibleChunk {
-                    level,
-                    ..first.clone()
-                });
-            }
-        }
-        let placements = placements(crowd).len() * size_of::<Rows>();
-        let models = crowd.groups().iter().map(|group| Arc::clone(&group.model));
-        Visible {
-            placements: gpu.buffer(
-                Purpose::Scratch,
-                "placements in view",
-                placements as u64,
-                storage,
-            ),
-            chunks,
-            families: (self.levels > 1).then(|| models.collect()),
-        }
+        })
     }
 
     /// A table of the first instances of a chunk, with a uniform of its own.
-    pub(crate) fn excerpt(&self, gpu: &Gpu, crowd: &Crowd, index: usize, instances: u32) -> Self {
-        let Chunk {
-            group,
-            instances: all,
-        } = self.chunks[index].clone();
-        let chunk = Chunk {
-            group,
-            instances: all.start..all.start + instances,
-        };
-        // It is found before the numbers of the whole chunk.
-        let numbers = chunk_uniform(gpu, Purpose::Scratch, crowd, &chunk).into();
-        let bindings = [&[("chunk", numbers)], &self.bindings[index][..]].concat();
-        let mut excerpt = Self::divided(vec![chunk], std::iter::once(0..1).collect());
-        excerpt.bindings = vec![bindings];
-        excerpt
+    pub(crate) fn excerpt(&self, gpu: &Gpu, index: usize, instances: u32) -> Self {
+        let mut chunk = self.chunks[index].clone();
+        chunk.instances.end = chunk.instances.start + instances;
+        let mut numbers = self.numbers[index];
+        numbers.batch.instances = instances;
+        numbers.chunk.instances = instances;
+        let uniform = gpu.uniform(Purpose::Scratch, "chunk", &numbers.chunk);
+        let mut bindings = self.bindings[index].clone();
+        bindings.retain(|named| named.0 != "chunk");
+        bindings.push(("chunk", uniform.into()));
+        Self {
+            chunks: vec![chunk],
+            batches: std::iter::once(0..1).collect(),
+            numbers: vec![numbers],
+            bindings: vec![bindings],
+            poses: Vec::new(),
+            visible: None,
+            rules: Vec::new(),
+        }
     }
 
-    /// The chunks of a span.
-    pub fn span(&self, index: usize) -> &[Chunk] {
-        &self.chunks[self.spans[index].clone()]
+    /// Binds the numbers that chunks are skinned by, and those that they are posed by if they are `posed`.
+    pub(crate) fn bind_numbers(&mut self, gpu: &Gpu, posed: bool) {
+        for (numbers, bindings) in self.numbers.iter().zip(&mut self.bindings) {
+            let chunk = gpu.uniform(Purpose::Scratch, "chunk", &numbers.chunk);
+            bindings.push(("chunk", chunk.into()));
+            if posed {
+                let batch = gpu.uniform(Purpose::Scratch, "batch", &numbers.batch);
+                bindings.push(("batch", batch.into()));
+            }
+        }
     }
 
-    /// The chunks of a family.
-    pub fn family(&self, index: usize) -> &[Chunk] {
-        &self.chunks[self.families[index].chunks.clone()]
+    /// The instances of a batch.
+    pub(crate) fn instances(&self, batch: &Range<usize>) -> Range<u32> {
+        let chunks = &self.chunks[batch.clone()];
+        chunks[0].instances.start..chunks[chunks.len() - 1].instances.end
     }
 
     /// The dispatch of a kernel over a chunk, by a rule.
-    pub fn dispatch(&self, gpu: &Gpu, chunk: usize, rule: &layout::Dispatch) -> Dispatch {
+    pub fn dispatch(&mut self, gpu: &Gpu, chunk: usize, rule: &layout::Dispatch) -> Dispatch {
         if let Some(visible) = &self.visible {
-            return visible.chunks[chunk].dispatch(gpu, rule);
+            let index = self.rules[chunk];
+            self.rules[chunk] += 1;
+            return visible.chunks[chunk].dispatch(gpu, index, rule);
         }
-        let instances = self.chunks[chunk].instances.len() as u32;
-        let slots = self.batches.get(chunk).map_or(0, |batch| batch.slots);
+        let layout::Batch {
+            instances, slots, ..
+        } = self.numbers[chunk].batch;
         Dispatch::Fixed(rule.workgroups(gpu, instances, slots))
     }
 }
 
-impl Family {
-    fn new(gpu: &Gpu, crowd: &Crowd, all: &[Chunk], chunks: Range<usize>, culled: bool) -> Self {
-        // Levels have the same instances.
-        let last = if culled { chunks.start } else { chunks.end - 1 };
-        let instances = all[chunks.start].instances.start..all[last].instances.end;
-        let (listed, layers) = listed(crowd, instances.clone());
-        let players = gpu.storage(Purpose::Clips, "players", &listed);
-        let posed = if culled {
-            let bytes = size_of_val(&listed[..]) as u64;
-            let usage = wgpu::BufferUsages::STORAGE;
-            gpu.buffer(Purpose::Scratch, "players in view", bytes, usage)
-        } else {
-            players.clone()
-        };
-        Self {
-            chunks,
-            instances,
-            layers: gpu.storage(Purpose::Clips, "layers", &layers),
-            players,
-            posed,
-        }
-    }
-}
-
 impl VisibleChunk {
+    /// Offset of the number of instances in view.
+    pub const COUNT_OFFSET: u64 =
+        (offset_of!(layout::Numbers, batch) + offset_of!(layout::Batch, instances)) as u64;
+
     /// The batch of the instances in view, as a uniform.
     pub fn batch(&self) -> Resource {
         self.numbers_at(
@@ -394,24 +248,16 @@ impl VisibleChunk {
         )
     }
 
-    /// Offset of the number of instances in view.
-    pub fn count_offset(&self) -> u64 {
-        let offset = offset_of!(layout::Numbers, batch) + offset_of!(layout::Batch, instances);
-        (self.level * size_of::<layout::Numbers>() + offset) as u64
-    }
-
     fn numbers_at(&self, offset: usize, size: usize) -> Resource {
         Resource::Buffer {
             buffer: self.numbers.clone(),
-            offset: (self.level * size_of::<layout::Numbers>() + offset) as u64,
+            offset: offset as u64,
             size: Some(size as u64),
         }
     }
 
-    /// Adds a rule by which the device counts a dispatch.
-    fn dispatch(&self, gpu: &Gpu, rule: &layout::Dispatch) -> Dispatch {
-        let index = self.level * MOST_RULES + self.used.get();
-        self.used.set(self.used.get() + 1);
+    /// Sets a rule by which the device counts a dispatch.
+    fn dispatch(&self, gpu: &Gpu, index: usize, rule: &layout::Dispatch) -> Dispatch {
         let offset = (index * size_of::<layout::Dispatch>()) as u64;
         gpu.write_buffer(&self.rules, offset, bytemuck::bytes_of(rule));
         Dispatch::Counted {
@@ -421,58 +267,14 @@ impl VisibleChunk {
     }
 }
 
-/// The placements of a crowd; the groups of a family have the same.
-pub(crate) fn placements(crowd: &Crowd) -> Vec<Rows> {
-    let mut placements = Vec::new();
-    for group in crowd.groups().iter().step_by(crowd.levels()) {
-        let instances = group.instances.start as usize..group.instances.end as usize;
-        placements.extend_from_slice(&crowd.placements()[instances]);
-    }
-    placements
-}
-
-/// Players and layers of some instances in the kernels' layout. Layers and slots are relative to those of the first
-/// instance.
-fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec<layout::Layer>) {
-    let mut players = Vec::with_capacity(instances.len());
-    let mut all: Vec<layout::Layer> = Vec::new();
-    let mut first_slot = 0;
-    for instance in instances {
-        let layers = crowd.layers().of(instance as usize);
-        let inertial = layers.iter().position(|l| l.fade == Fade::Inertial);
-        let UpdateRate { every, offset } = crowd.update_rate(instance);
-        players.push(layout::Player {
-            first_layer: all.len() as u32,
-            layers: layers.len() as u32,
-            first_slot,
-            inertial: inertial.map_or(NONE, |layer| layer as u32),
-            every,
-            offset,
-        });
-        all.extend(layers.iter().map(layout::Layer::from));
-        first_slot += slots(crowd, instance);
-    }
-    (players, all)
-}
-
-/// The numbers of a chunk for posing, as if all instances were in view.
-fn batch(crowd: &Crowd, chunk: &Chunk, posed: &PosedGroup) -> layout::Batch {
-    let instances = chunk.instances.len() as u32;
-    let slots = all_slots(crowd, chunk.instances.clone());
-    if let PosedGroup::Baked { entries } = *posed {
-        return layout::Batch {
-            instances,
-            entries,
-            slots,
-            ..Default::default()
-        };
-    }
+/// The numbers that a chunk is posed by, alone in its buffers.
+fn batch(crowd: &Crowd, chunk: &Chunk) -> layout::Batch {
     let model = &crowd.groups()[chunk.group].model;
     layout::Batch {
-        instances,
+        instances: chunk.instances.len() as u32,
         joints: model.skeleton().len() as u32,
         entries: model.palette_joints().len() as u32,
-        slots,
+        slots: all_slots(crowd, chunk.instances.clone()),
         clips: model.clips().len() as u32 + 1,
         levels: level_count(&depths(model.skeleton())),
         ..Default::default()
@@ -484,18 +286,20 @@ pub(crate) fn all_slots(crowd: &Crowd, instances: Range<u32>) -> u32 {
     instances.map(|instance| slots(crowd, instance)).sum()
 }
 
-/// Places batches one after the other in the buffers of their instances.
-fn place(batches: &mut [layout::Batch]) {
-    let mut next = layout::Batch::default();
-    for batch in batches {
-        batch.first_instance = next.first_instance;
-        batch.first_joint = next.first_joint;
-        batch.first_entry = next.first_entry;
-        next.first_instance += batch.instances;
-        next.first_joint += batch.instances * batch.joints;
-        // Entries of a baked group are those of its frames.
-        if batch.joints > 0 {
-            next.first_entry += batch.instances * batch.entries;
+/// Places the chunks of a batch one after the other in the buffers that they share.
+fn place(chunks: &mut [layout::Numbers], sharing: &Sharing) {
+    let mut next = layout::Numbers::zeroed();
+    for layout::Numbers { batch, chunk, .. } in chunks {
+        batch.first_instance = next.batch.first_instance;
+        batch.first_joint = next.batch.first_joint;
+        batch.first_entry = next.batch.first_entry;
+        chunk.first_entry = next.batch.first_entry;
+        chunk.first_vertex = next.chunk.first_vertex;
+        next.batch.first_instance += batch.instances;
+        next.batch.first_joint += batch.instances * batch.joints;
+        next.batch.first_entry += batch.instances * chunk.entries;
+        if let Sharing::Vertices = sharing {
+            next.chunk.first_vertex += batch.instances * chunk.vertices;
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Adapters: enumeration, choice, and everything about one that decides what runs on it and how.
 
 use skinbench_frame::{AdapterSummary, Api, BackendError, Result};
-use std::cell::Cell;
 use std::fmt::Display;
 use wgpu::{DownlevelFlags, Features, Limits};
 
@@ -124,11 +123,11 @@ pub struct Adapter {
     /// `true` if a shader packs two numbers in 16 bits each by one instruction.
     pub packs: bool,
     /// `true` if it takes several draws, of instances that begin anywhere, as one command.
-    pub multi_draws: Cell<bool>,
+    pub multi_draws: bool,
     /// Most bytes of a binding.
-    pub binding_limit: Cell<u64>,
+    pub binding_limit: u64,
     /// Most workgroups of a dispatch in one dimension.
-    pub workgroup_limit: Cell<u32>,
+    pub workgroup_limit: u32,
 }
 
 impl Adapter {
@@ -225,9 +224,9 @@ impl Adapter {
         Self {
             captures: true,
             packs: false,
-            multi_draws: Cell::new(features.contains(MULTI_DRAWS) && indirect),
-            binding_limit: Cell::new(BINDING_LIMIT),
-            workgroup_limit: Cell::new(limits.max_compute_workgroups_per_dimension),
+            multi_draws: features.contains(MULTI_DRAWS) && indirect,
+            binding_limit: BINDING_LIMIT,
+            workgroup_limit: limits.max_compute_workgroups_per_dimension,
             summary,
             limits,
             features,

@@ -4,7 +4,7 @@ use crate::device::timestamps::Queries;
 use crate::device::{BindGroup, Buffer, ComputePipeline};
 use crate::shader::shader;
 use skinbench_frame::DeviceObject;
-use std::cell::Cell;
+use std::sync::atomic::AtomicU32;
 
 /// Workgroups of a piece: as many threads as the largest devices run at once.
 pub const WORKGROUPS: u32 = 1_056;
@@ -19,7 +19,7 @@ pub(crate) struct Arithmetic {
     pub group: BindGroup,
     pub uniform: Buffer,
     /// The number of rounds in the uniform.
-    pub rounds: Cell<u32>,
+    pub rounds: AtomicU32,
     /// The result of the first thread.
     #[cfg(test)]
     pub output: Buffer,

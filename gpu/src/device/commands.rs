@@ -3,27 +3,27 @@
 use crate::Gpu;
 use crate::device::Buffer;
 use crate::device::command::{Command, DrawPart, Pass, PassEnds, Recorder};
-use crate::device::gpu::{Medium, WgpuDevice};
+use crate::device::gpu::{FrameTimes, Medium, WgpuDevice};
 use crate::device::staging::{STAGING_BYTES, Staging, allocate, fill};
-use crate::device::timestamps::{CAPACITY, OUTER, StageQueries};
+use crate::device::timestamps::{CAPACITY, OUTER, QueriedStages, StageQueries};
 use arrayvec::ArrayVec;
-use skinbench_frame::{Result, Stage};
-use skinbench_kernels::threads::Threads;
+use skinbench_frame::{DeviceClock, FrameWork, Result, Stage};
+use skinbench_kernels::threads::{Threads, lock};
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A frame's commands before submission.
 pub struct Commands {
-    gpu: Rc<Gpu>,
+    gpu: Arc<Gpu>,
     /// Commands of the current submission; `None` where they go to a tape or nowhere.
     encoder: Option<wgpu::CommandEncoder>,
     pass: Pass,
     /// Commands recorded before, one buffer per submission.
     cut: ArrayVec<Piece, { CAPACITY as usize }>,
-    /// `true` if stages are timed.
-    pub(crate) timed: bool,
-    /// `true` if timestamps mark the beginning and the end of all.
-    pub(crate) outer: bool,
+    work: FrameWork,
+    /// Clock of the stages; `None` if they are not timed.
+    pub(crate) clock: Option<DeviceClock>,
+    pub(crate) queried: QueriedStages,
     stage: Option<OpenStage>,
     /// The queries of the stage `draw`.
     draw: Option<StageQueries>,
@@ -48,7 +48,7 @@ pub(crate) struct Piece {
 
 /// Commands that the device is executing.
 pub struct Flight {
-    gpu: Rc<Gpu>,
+    gpu: Arc<Gpu>,
     /// `None` where nothing is executed.
     submission: Result<Option<wgpu::SubmissionIndex>>,
 }
@@ -69,18 +69,19 @@ impl Flight {
 
 impl Gpu {
     /// Starts recording.
-    pub fn commands(self: &Rc<Self>, label: &str) -> Commands {
+    pub fn commands(self: &Arc<Self>, label: &str) -> Commands {
         let descriptor = wgpu::CommandEncoderDescriptor { label: Some(label) };
         let encoder = self
             .wgpu()
             .map(|open| open.device.create_command_encoder(&descriptor));
         Commands {
-            gpu: Rc::clone(self),
+            gpu: Arc::clone(self),
             encoder,
             pass: Pass::Outside,
             cut: ArrayVec::new(),
-            timed: false,
-            outer: false,
+            work: FrameWork::default(),
+            clock: None,
+            queried: QueriedStages::default(),
             stage: None,
             draw: None,
         }
@@ -91,29 +92,42 @@ impl Commands {
     /// Submits without waiting, unless stages are timed by fences. Everything has been recorded by then, so that the
     /// device does not wait between submissions.
     pub fn launch(mut self) -> Flight {
-        let gpu = Rc::clone(&self.gpu);
-        if self.outer {
+        if self.queried.outer {
             self.mark(OUTER[1]);
             self.flush();
         }
-        let submission = match (self.encoder, gpu.wgpu()) {
-            (Some(mut encoder), Some(open)) => {
-                if let Some(timestamps) = &open.timestamps {
-                    timestamps.resolve(&mut encoder);
-                }
-                let mut belt = open.belt.borrow_mut();
-                belt.finish();
-                let submission = self
-                    .cut
-                    .into_iter()
-                    .try_for_each(|piece| gpu.submit(&open.queue, piece));
-                let submission = submission.map(|()| Some(open.queue.submit([encoder.finish()])));
-                belt.recall();
-                submission
-            }
-            _ => Ok(None),
+        *lock(&self.gpu.work) += self.work;
+        let gpu = Arc::clone(&self.gpu);
+        let submission = match gpu.wgpu() {
+            Some(open) => self.submit(open),
+            None => Ok(None),
         };
         Flight { gpu, submission }
+    }
+
+    fn submit(self, open: &WgpuDevice) -> Result<Option<wgpu::SubmissionIndex>> {
+        let Some(mut encoder) = self.encoder else {
+            return Ok(None);
+        };
+        if let Some(queries) = &open.queries {
+            queries.resolve(&mut encoder, self.queried.used());
+        }
+        let mut belt = lock(&open.belt);
+        belt.finish();
+        let mut fences = ArrayVec::new();
+        let submitted = self.cut.into_iter().try_for_each(|piece| {
+            fences.extend(self.gpu.submit(&open.queue, piece, self.clock)?);
+            Ok(())
+        });
+        let submission = submitted.map(|()| Some(open.queue.submit([encoder.finish()])));
+        belt.recall();
+        if self.clock.is_some() {
+            lock(&self.gpu.timing).last = FrameTimes {
+                fences,
+                queried: self.queried,
+            };
+        }
+        submission
     }
 
     /// Submits and blocks until the device is done.
@@ -124,8 +138,8 @@ impl Commands {
         self.launch().land()
     }
 
-    fn count(&self, command: &Command) {
-        let mut work = self.gpu.work.borrow_mut();
+    fn count(&mut self, command: &Command) {
+        let work = &mut self.work;
         match command {
             Command::Dispatch { .. } | Command::DispatchIndirect { .. } => work.dispatches += 1,
             Command::DrawIndexed { .. } | Command::DrawIndexedIndirect { .. } => work.draws += 1,
@@ -141,24 +155,31 @@ impl Commands {
     /// begin is flushed before the work. The end may share its flush with the next stage's begin, because the work
     /// before both is done by then.
     fn begin_compute(&mut self, label: &str) -> PassEnds {
-        let Some(stage) = Stage::named(label).filter(|_| self.timed) else {
+        let (Some(stage), Some(clock)) = (Stage::named(label), self.clock) else {
             return PassEnds::default();
         };
         let by_marks = self.gpu.adapter.summary.software && self.gpu.times_in_encoder();
-        if by_marks || self.gpu.clock().is_fenced() {
+        if by_marks || clock.is_fenced() {
             self.begin_stage(stage, true);
             return PassEnds::default();
         }
-        match self.gpu.span(stage) {
+        match self.span(stage) {
             Some([begin, end]) => [Some(begin), Some(end)],
             None => PassEnds::default(),
         }
     }
 
     fn begin_named(&mut self, name: &str) {
-        if let Some(stage) = Stage::named(name).filter(|_| self.timed) {
+        if let Some(stage) = Stage::named(name).filter(|_| self.clock.is_some()) {
             self.begin_stage(stage, false);
         }
+    }
+
+    /// Queries for a stage, if it is timed by any.
+    fn span(&mut self, stage: Stage) -> Option<StageQueries> {
+        let by_queries = self.clock.is_some_and(|clock| !clock.is_fenced());
+        let queries = self.gpu.queries().filter(|_| by_queries);
+        queries.and_then(|_| self.queried.span(stage))
     }
 
     /// Begins a stage between passes, if the clock of the device can time it.
@@ -166,7 +187,7 @@ impl Commands {
         let fenced = self.begin_fenced();
         let mut last_query = None;
         if self.gpu.times_in_encoder()
-            && let Some([begin, end]) = self.gpu.span(stage)
+            && let Some([begin, end]) = self.span(stage)
         {
             self.mark(begin);
             self.flush();
@@ -182,12 +203,12 @@ impl Commands {
 
     /// Begins or continues the stage `draw`. Returns the queries at the ends of the pass.
     fn begin_draw(&mut self, part: DrawPart) -> PassEnds {
-        if part == DrawPart::default() || !self.timed {
+        if part == DrawPart::default() || self.clock.is_none() {
             return PassEnds::default();
         }
         if part.first {
             let fenced = self.begin_fenced();
-            self.draw = self.gpu.span(Stage::Draw);
+            self.draw = self.span(Stage::Draw);
             self.stage = Some(OpenStage {
                 stage: Stage::Draw,
                 last_query: None,
@@ -219,10 +240,8 @@ impl Commands {
     /// Begins a stage that is timed by fences, if any are: what was recorded before goes to another submission. Returns
     /// whether its end must be cut off, too. A stage beyond the capacity stays untimed, as with timestamps.
     fn begin_fenced(&mut self) -> bool {
-        let timing = &self.gpu.timing;
-        let begins = self.cut.remaining_capacity() >= 2
-            && !timing.off.get()
-            && timing.clock.get().is_fenced();
+        let fenced = self.clock.is_some_and(DeviceClock::is_fenced);
+        let begins = fenced && self.cut.remaining_capacity() >= 2;
         if begins {
             self.cut(None);
         }
@@ -247,8 +266,8 @@ impl Commands {
 
     /// Takes a timestamp, if the adapter has any.
     pub(crate) fn mark(&mut self, index: u32) {
-        if let (Some(encoder), Some(timestamps)) = (&mut self.encoder, self.gpu.timestamps()) {
-            encoder.write_timestamp(&timestamps.queries.set, index);
+        if let (Some(encoder), Some(queries)) = (&mut self.encoder, self.gpu.queries()) {
+            encoder.write_timestamp(&queries.set, index);
         }
     }
 
@@ -264,7 +283,7 @@ impl Recorder for Commands {
     fn run(&mut self, command: Command) {
         self.count(&command);
         if let Medium::Tape(tape) = &self.gpu.medium {
-            return tape.borrow_mut().append(&command);
+            return lock(tape).append(&command);
         }
         let ends = match &command {
             Command::Stage(name) => return self.begin_named(name),
@@ -279,8 +298,7 @@ impl Recorder for Commands {
         if let Command::Write { buffer, bytes } = command {
             return open.write(encoder, buffer, bytes);
         }
-        let timestamps = open.timestamps.as_ref();
-        let set = timestamps.map(|timestamps| &timestamps.queries.set);
+        let set = open.queries.as_ref().map(|queries| &queries.set);
         self.pass.run(encoder, &command, set, ends);
         if let (Command::End, Some(stage)) = (&command, &self.stage)
             && stage.ends_with_pass
@@ -291,7 +309,7 @@ impl Recorder for Commands {
 
     fn open(&mut self, staging: &mut Staging, bytes: usize) {
         match self.gpu.wgpu() {
-            Some(open) => staging.open_mapped(&mut open.belt.borrow_mut(), bytes),
+            Some(open) => staging.open_mapped(&mut lock(&open.belt), bytes),
             None => staging.open_on_host(bytes),
         }
     }
@@ -306,7 +324,7 @@ impl Recorder for Commands {
         match &mut self.encoder {
             Some(encoder) => {
                 let sent = staging.copy(range, kept, encoder, to.object.get());
-                self.gpu.work.borrow_mut().uploaded += sent;
+                self.work.uploaded += sent;
             }
             None => self.upload(to, &staging.on_host()[range]),
         }
@@ -316,7 +334,7 @@ impl Recorder for Commands {
 impl WgpuDevice {
     /// Copies bytes to the beginning of a buffer through recycled staging memory.
     fn write(&self, encoder: &mut wgpu::CommandEncoder, buffer: &Buffer, bytes: &[u8]) {
-        let mut belt = self.belt.borrow_mut();
+        let mut belt = lock(&self.belt);
         for (index, piece) in bytes.chunks(STAGING_BYTES as usize).enumerate() {
             let staging = allocate(&mut belt, piece.len());
             fill(&staging, piece, &Threads::All);

@@ -18,8 +18,9 @@ pub(crate) use adapter::{Adapter, CAPTURE_FORMAT, TIMING, fits, needs};
 pub use arithmetic::{WORKGROUPS as ARITHMETIC_WORKGROUPS, wgsl as arithmetic_wgsl};
 pub(crate) use command::{ColorTarget, Command, DepthTarget, DrawPart, Recorder, Targets};
 pub(crate) use commands::Commands;
+pub(crate) use create::TextureDescription;
 pub(crate) use description::{
-    DepthDescription, EntryPoint, FragmentDescription, PipelineDescription, TextureDescription,
+    BindGroupLayout, EntryPoint, FragmentDescription, PipelineDescription,
 };
 pub(crate) use failures::{Failures, one_line};
 pub(crate) use objects::{

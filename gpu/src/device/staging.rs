@@ -252,6 +252,6 @@ mod tests {
             }
             assert!(read == numbers, "frame {frame}");
         }
-        assert_eq!(gpu.work.borrow().uploaded, 2 * bytes.len() as u64);
+        assert_eq!(gpu.take_work().uploaded, 2 * bytes.len() as u64);
     }
 }

@@ -1,18 +1,16 @@
 //! The draws of a source of vertices: pipelines, bindings, ranges of indices, and arguments that the device computes.
 
-use crate::crowd::table::Visible;
+use crate::crowd::table::{Visible, VisibleChunk};
 use crate::device::{
-    BindGroup, Buffer, COLOR, Command, DepthDescription, EntryPoint, FragmentDescription, Named,
-    PipelineDescription, Recorder, RenderPipeline,
+    BindGroup, Buffer, COLOR, Command, EntryPoint, FragmentDescription, Named, PipelineDescription,
+    Recorder, RenderPipeline,
 };
 use crate::draw::overlay::unorm8;
 use crate::draw::surfaces::Surfaces;
 use crate::forms::kind::Kind;
-use crate::forms::output::OutputForm;
 use crate::kernel::{GroupLayout, module, once_per_key, pipeline_layout};
 use crate::passes::vertices::{
-    DrawingShader, DrawnSpan, StoredVertices, VertexSource, draw_root, for_each_binding,
-    preskinned_shader,
+    DrawnBatch, StoredVertices, VertexAccess, VertexSource, draw_root, for_each_binding,
 };
 use crate::shader::layout;
 use crate::{Chunk, Commands, Gpu};
@@ -20,7 +18,6 @@ use skinbench_frame::{Mode, Purpose};
 use skinbench_kernels::model::Model;
 use skinbench_kernels::vertex::Cube;
 use std::ops::Range;
-use std::rc::Rc;
 use std::sync::Arc;
 use wgpu::util::DrawIndexedIndirectArgs;
 
@@ -133,7 +130,7 @@ pub(crate) fn colors(model: &Model) -> Vec<u32> {
 
 /// Everything that is the same for all draws of a presenter.
 pub(crate) struct Scenery {
-    pub gpu: Rc<Gpu>,
+    pub gpu: Arc<Gpu>,
     pub mode: Mode,
     /// For a picture, whether instances are tinted; `None` for timed frames.
     pub picture: Option<bool>,
@@ -144,10 +141,12 @@ pub(crate) struct Scenery {
     /// The view as shaders read it.
     pub view: Buffer,
     pub placements: Buffer,
-    /// The model of each group, and its buffers.
+    /// The model of each group, its kind, of which skinning makes no difference, and its buffers.
     pub models: Vec<Arc<Model>>,
+    pub kinds: Vec<Kind>,
     pub groups: Vec<GroupDraw>,
-    /// The numbers of each chunk of the crowd.
+    /// The chunks of the crowd, and the numbers of each.
+    pub chunks: Vec<Chunk>,
     pub uniforms: Vec<Buffer>,
 }
 
@@ -167,7 +166,7 @@ pub(crate) struct Draws {
     /// The calls on the device, if it computes them or takes several at once.
     arguments: Option<Buffer>,
     /// The instances in view, if only those are drawn: their numbers are copied into the arguments.
-    visible: Option<Rc<Visible>>,
+    visible: Option<Arc<Visible>>,
     /// Bytes from one instance's palette to the next, if each instance is drawn separately.
     stride: Option<u32>,
     /// `true` if the motion of pixels is drawn.
@@ -176,7 +175,7 @@ pub(crate) struct Draws {
 
 /// Chunks that are drawn with one set of bindings.
 struct Draw {
-    pipelines: Rc<Pipelines>,
+    pipelines: Arc<Pipelines>,
     vertices: BindGroup,
     paint: BindGroup,
     indices: Buffer,
@@ -186,8 +185,8 @@ struct Draw {
 }
 
 impl Draws {
-    /// Prepares the draws of a source; with `merged`, the chunks of a span share buffers.
-    pub fn new(scenery: &Scenery, source: &VertexSource, merged: bool) -> Self {
+    /// Prepares the draws of a source.
+    pub fn new(scenery: &Scenery, source: &VertexSource) -> Self {
         let mut draws = Self {
             list: Vec::new(),
             calls: Vec::new(),
@@ -196,9 +195,9 @@ impl Draws {
             stride: source.stride,
             motion: source.motion && scenery.picture.is_none(),
         };
-        draws.push_all(scenery, source, merged);
+        draws.push_all(scenery, source);
         let gpu = &scenery.gpu;
-        let at_once = scenery.draws_together(merged) && gpu.adapter.multi_draws.get();
+        let at_once = scenery.draws_together(source.access) && gpu.adapter.multi_draws;
         if source.visible.is_some() || at_once {
             let mut contents = Vec::with_capacity(draws.calls.len() * BYTES as usize);
             for call in &draws.calls {
@@ -216,26 +215,25 @@ impl Draws {
         draws
     }
 
-    /// Adds the draws of all spans.
-    fn push_all(&mut self, scenery: &Scenery, source: &VertexSource, merged: bool) {
+    /// Adds the draws of all batches.
+    fn push_all(&mut self, scenery: &Scenery, source: &VertexSource) {
         let visible = source.visible.as_deref();
-        let own = scenery.own_groups(visible, merged);
-        let groups = own.as_ref().unwrap_or(&scenery.groups);
+        let together = scenery.draws_together(source.access);
+        let shared =
+            together.then(|| GroupDraw::sharing(&scenery.gpu, scenery.mode, &scenery.models, None));
+        let groups = shared.as_ref().unwrap_or(&scenery.groups);
         let placements = visible.map_or(&scenery.placements, |visible| &visible.placements);
         let pipelines = once_per_key(source.kinds.iter().copied(), |&kind| {
-            Rc::new(scenery.pipelines(source, kind))
+            Arc::new(scenery.pipelines(source, kind))
         });
         let shown = [
             ("view", (&scenery.view).into()),
             ("placements", placements.into()),
         ];
-        let at_once = if scenery.draws_together(merged) {
-            usize::MAX
-        } else {
-            1
-        };
-        for span in &source.spans {
-            for chunks in span.chunks.chunks(at_once) {
+        let at_once = if together { usize::MAX } else { 1 };
+        let merged = source.access.is_merged();
+        for batch in &source.batches {
+            for chunks in batch.chunks.chunks(at_once) {
                 let group = &groups[chunks[0].group];
                 let paint = [&shown[..], &group.paint].concat();
                 let begin = self.calls.len();
@@ -249,8 +247,8 @@ impl Draws {
                     self.calls.push(call(chunk, edges, merged));
                 }
                 self.list.push(Draw {
-                    pipelines: Rc::clone(&pipelines[chunks[0].group]),
-                    vertices: span.group.clone(),
+                    pipelines: Arc::clone(&pipelines[chunks[0].group]),
+                    vertices: batch.group.clone(),
                     paint: scenery.layout.bind(&scenery.gpu, "draw", &paint),
                     indices: group.indices.clone(),
                     triangles: begin..middle,
@@ -266,11 +264,10 @@ impl Draws {
             return;
         };
         for (index, chunk) in (0..).zip(&visible.chunks) {
-            let from_offset = chunk.count_offset();
             for place in [2 * index, 2 * index + 1] {
                 commands.run(Command::Copy {
                     from: &chunk.numbers,
-                    from_offset,
+                    from_offset: VisibleChunk::COUNT_OFFSET,
                     to: arguments,
                     to_offset: place * BYTES + COUNT,
                     bytes: size_of::<u32>() as u64,
@@ -362,23 +359,9 @@ fn call(chunk: &Chunk, indices: &Range<u32>, merged: bool) -> DrawIndexedIndirec
 }
 
 impl Scenery {
-    /// Returns whether a draw takes several models, if the chunks of a source are `merged`: a picture binds the surfaces
-    /// of one model at a time.
-    pub fn draws_together(&self, merged: bool) -> bool {
-        merged && self.picture.is_none()
-    }
-
-    /// Groups of other models than the scene's, or in buffers that all of these share; `None` for the scene's own.
-    fn own_groups(&self, visible: Option<&Visible>, merged: bool) -> Option<Vec<GroupDraw>> {
-        if let Some(models) = visible.and_then(|visible| visible.families.as_ref()) {
-            let surfaces = self
-                .picture
-                .map(|_| Surfaces::of_models(&self.gpu, models.iter()));
-            let groups = GroupDraw::all(&self.gpu, self.mode, models, surfaces.as_ref());
-            return Some(groups);
-        }
-        self.draws_together(merged)
-            .then(|| GroupDraw::sharing(&self.gpu, self.mode, &self.models, None))
+    /// Returns whether a draw takes several models: a picture binds the surfaces of one model at a time.
+    fn draws_together(&self, access: VertexAccess) -> bool {
+        access.is_merged() && self.picture.is_none()
     }
 
     /// Stored vertices as a source. A vertex has its index in the model, or, if models are drawn together, among those
@@ -386,29 +369,19 @@ impl Scenery {
     pub fn source(&self, stored: &StoredVertices) -> VertexSource {
         let gpu = &self.gpu;
         let motion = !stored.previous.is_empty();
-        let merged = stored.merged;
-        let output = stored.form.output;
-        let wgsl: DrawingShader = Box::new(move |kind, root| {
-            let output = output.unwrap_or(OutputForm::of(kind.format.encoding));
-            preskinned_shader(output, merged, root)
-        });
-        // The kind of skinning makes no difference to drawing.
-        let kinds: Vec<_> = stored
+        let access = VertexAccess::Reads {
+            output: stored.form.output,
+            merged: stored.merged,
+        };
+        let first = self
             .kinds
-            .iter()
-            .map(|&kind| Kind {
-                influences: 1,
-                ..kind
-            })
-            .collect();
-        let first = kinds
             .first()
-            .map(|&kind| wgsl(kind, draw_root(motion, false)))
+            .map(|&kind| access.shader(kind, draw_root(motion, false)))
             .unwrap_or_default();
         let layout = GroupLayout::new(gpu, "vertices", &[&first], 0, wgpu::ShaderStages::VERTEX);
-        let tables = merged.then(|| self.tables(stored));
-        let mut spans = Vec::with_capacity(stored.spans.len());
-        for (index, chunks) in stored.spans.iter().enumerate() {
+        let tables = access.is_merged().then(|| self.tables(stored, access));
+        let mut batches = Vec::with_capacity(stored.batches.len());
+        for (index, chunks) in stored.batches.iter().enumerate() {
             let mut resources: Vec<Named> = match (&tables, &stored.form.visible) {
                 (Some(tables), _) => tables.to_vec(),
                 (None, Some(visible)) => vec![("chunk", visible.chunks[index].chunk())],
@@ -420,37 +393,37 @@ impl Scenery {
             if let Some(buffer) = stored.previous.get(index) {
                 resources.push(("previous", buffer.into()));
             }
-            spans.push(DrawnSpan {
+            batches.push(DrawnBatch {
                 group: layout.bind(gpu, "vertices", &resources),
                 chunks: chunks.clone(),
             });
         }
         let visible = stored.form.visible.clone();
         VertexSource {
-            wgsl,
-            kinds,
+            access,
+            kinds: self.kinds.clone(),
             layout,
-            spans,
+            batches,
             stride: None,
             motion,
             visible,
         }
     }
 
-    /// Tables of the instances of merged spans and of their models' cubes.
-    fn tables(&self, stored: &StoredVertices) -> [Named; 2] {
+    /// Tables of the instances of batches of several models, and of these models' cubes.
+    fn tables(&self, stored: &StoredVertices, access: VertexAccess) -> [Named; 2] {
         let mut firsts = Vec::with_capacity(self.models.len());
         let mut next = 0;
         for model in &self.models {
             firsts.push(next);
-            if self.draws_together(true) {
+            if self.draws_together(access) {
                 next += model.mesh().vertex_count() as u32;
             }
         }
         let mut instances = Vec::new();
-        for span in &stored.spans {
+        for batch in &stored.batches {
             let mut place = 0u32;
-            for chunk in span {
+            for chunk in batch {
                 for _ in chunk.instances.clone() {
                     let model = chunk.group as u32;
                     instances.push(layout::DrawnInstance {
@@ -480,7 +453,7 @@ impl Scenery {
         let gpu = &self.gpu;
         let picture = self.picture.is_some();
         let motion = source.motion && !picture;
-        let wgsl = (source.wgsl)(kind, draw_root(motion, picture));
+        let wgsl = source.access.shader(kind, draw_root(motion, picture));
         let module = module(gpu, "draw", wgsl, true);
         let layout = pipeline_layout(gpu, "draw", &[&source.layout, &self.layout]);
         let mut constants = kind.constants();
@@ -493,25 +466,27 @@ impl Scenery {
             entry_point: if motion { "vertex_motion" } else { "vertex" },
             constants: &constants,
         };
-        let shaded = EntryPoint {
-            entry_point: if motion {
-                "fragment_motion"
-            } else {
-                "fragment"
+        let shaded = FragmentDescription {
+            shader: EntryPoint {
+                entry_point: if motion {
+                    "fragment_motion"
+                } else {
+                    "fragment"
+                },
+                ..vertex
             },
-            ..vertex
+            formats: &[COLOR, MOTION][..1 + usize::from(motion)],
+            write_mask: wgpu::ColorWrites::ALL,
         };
-        let formats = &[COLOR, MOTION][..1 + usize::from(motion)];
-        let all = wgpu::ColorWrites::ALL;
         let color = PipelineDescription {
             label: "color",
             layout: &layout,
             vertex,
             vertex_buffers: &[],
             topology: wgpu::PrimitiveTopology::TriangleList,
-            depth_stencil: Some(DepthDescription::biased(0)),
+            depth_bias: Some(0),
             samples: self.samples,
-            fragment: Some(FragmentDescription::new(shaded, formats, all)),
+            fragment: Some(shaded),
         };
         // Depth passes need positions alone.
         let depth_only = PipelineDescription {
@@ -526,37 +501,31 @@ impl Scenery {
         let mut wireframe = None;
         if self.mode != Mode::Skin {
             let both = self.mode == Mode::SkinAndWireframe;
-            let beneath = if both {
-                all
-            } else {
-                wgpu::ColorWrites::empty()
-            };
+            let mut beneath = shaded;
+            let mut edge = shaded;
+            if !both {
+                beneath.write_mask = wgpu::ColorWrites::empty();
+            } else if picture {
+                // Over lit triangles, edges need a colour of their own.
+                edge.shader.entry_point = "fragment_edge";
+            }
             let hidden = PipelineDescription {
                 label: "hidden",
-                depth_stencil: Some(DepthDescription::biased(2)),
-                fragment: Some(FragmentDescription::new(shaded, formats, beneath)),
+                depth_bias: Some(2),
+                fragment: Some(beneath),
                 ..color.clone()
-            };
-            // Over lit triangles, edges need a colour of their own.
-            let edge = EntryPoint {
-                entry_point: if both && picture {
-                    "fragment_edge"
-                } else {
-                    shaded.entry_point
-                },
-                ..vertex
             };
             let edges = PipelineDescription {
                 label: "edges",
                 topology: wgpu::PrimitiveTopology::LineList,
-                fragment: Some(FragmentDescription::new(edge, formats, all)),
+                fragment: Some(edge),
                 ..color.clone()
             };
-            wireframe = Some([gpu.create(&hidden), gpu.create(&edges)]);
+            wireframe = Some([gpu.pipeline(&hidden), gpu.pipeline(&edges)]);
         }
         Pipelines {
-            depth_only: gpu.create(&depth_only),
-            color: gpu.create(&color),
+            depth_only: gpu.pipeline(&depth_only),
+            color: gpu.pipeline(&color),
             wireframe,
         }
     }

@@ -3,8 +3,7 @@
 
 use crate::Gpu;
 use crate::device::{
-    BindGroup, Buffer, COLOR, DepthDescription, EntryPoint, FragmentDescription,
-    PipelineDescription, RenderPipeline,
+    BindGroup, Buffer, COLOR, EntryPoint, FragmentDescription, PipelineDescription, RenderPipeline,
 };
 use crate::kernel::{GroupLayout, module, pipeline_layout};
 use crate::shader::shader;
@@ -104,17 +103,17 @@ impl OverlayPipelines {
                 attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Unorm8x4],
             })],
             topology: wgpu::PrimitiveTopology::LineList,
-            depth_stencil: Some(DepthDescription::biased(0)),
+            depth_bias: Some(0),
             samples,
-            fragment: Some(FragmentDescription::new(
-                fragment,
-                &[COLOR],
-                wgpu::ColorWrites::ALL,
-            )),
+            fragment: Some(FragmentDescription {
+                shader: fragment,
+                formats: &[COLOR],
+                write_mask: wgpu::ColorWrites::ALL,
+            }),
         };
         Self {
-            lines: gpu.create(&lines),
-            triangles: gpu.create(&PipelineDescription {
+            lines: gpu.pipeline(&lines),
+            triangles: gpu.pipeline(&PipelineDescription {
                 label: "triangles",
                 topology: wgpu::PrimitiveTopology::TriangleList,
                 ..lines

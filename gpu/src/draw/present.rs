@@ -14,14 +14,13 @@ use crate::kernel::GroupLayout;
 use crate::passes::update::{Record, Update};
 use crate::passes::vertices::{BufferForm, Drawable, StoredVertices, draw_root, preskinned_shader};
 use crate::shader::layout;
-use crate::{Chunk, Commands, Gpu, MeshForm, PaletteForm, Visible, chunk_uniform};
+use crate::{Commands, Gpu, MeshForm, Visible, chunk_uniform};
 use skinbench_frame::{
     BackendError, FrameInput, OutputBuffers, Purpose, Result, Stage, StageTimer, View,
 };
 use skinbench_kernels::crowd::Crowd;
 use skinbench_kernels::model::Model;
 use std::cell::OnceCell;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Linear RGB of the background.
@@ -43,25 +42,17 @@ fn target(
     } else {
         wgpu::TextureUsages::empty()
     };
-    let size = wgpu::Extent3d {
-        width: view.width,
-        height: view.height,
-        depth_or_array_layers: 1,
-    };
+    let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | copied;
     let description = TextureDescription {
-        label,
-        size,
-        format,
-        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | copied,
-        levels: 1,
         samples,
+        ..TextureDescription::new(label, [view.width, view.height], format, usage)
     };
     gpu.texture(Purpose::Targets, &description)
 }
 
 /// The instances in view of vertices in the output buffers, by which two forms are told apart.
 fn in_view(form: &BufferForm) -> Option<*const Visible> {
-    form.visible.as_ref().map(Rc::as_ptr)
+    form.visible.as_ref().map(Arc::as_ptr)
 }
 
 /// Returns whether two drawables are the same vertices, those of the output buffers in the same form.
@@ -70,8 +61,8 @@ fn same(one: &Drawable, other: &Drawable) -> bool {
         (Drawable::Output(a), Drawable::Output(b)) => {
             a.output == b.output && in_view(a) == in_view(b)
         }
-        (Drawable::Stored(a), Drawable::Stored(b)) => Rc::ptr_eq(a, b),
-        (Drawable::Shader(a), Drawable::Shader(b)) => Rc::ptr_eq(a, b),
+        (Drawable::Stored(a), Drawable::Stored(b)) => Arc::ptr_eq(a, b),
+        (Drawable::Shader(a), Drawable::Shader(b)) => Arc::ptr_eq(a, b),
         _ => false,
     }
 }
@@ -81,9 +72,6 @@ pub struct Presenter {
     scenery: Scenery,
     view: View,
     passes: u32,
-    /// The chunks of the output buffers, and the kind of each group.
-    chunks: Vec<Chunk>,
-    kinds: Vec<Kind>,
     overlay: OnceCell<OverlayPipelines>,
     color: Texture,
     /// Texture with several samples per pixel, from which `color` is resolved in a picture.
@@ -111,7 +99,7 @@ impl Presenter {
         gpu.has(wgpu::ShaderStages::VERTEX, &[simplest_shader(false)])
             .ok()?;
         Some(
-            gpu.counted(|| Self::new(Rc::clone(&gpu), crowd, *view, 1).is_ok())
+            gpu.counted(|| Self::new(Arc::clone(&gpu), crowd, *view, 1).is_ok())
                 .1
                 .total(),
         )
@@ -122,7 +110,7 @@ impl Presenter {
     ///
     /// # Errors
     /// [`BackendError::TooLarge`] if the crowd or the view exceeds a limit of the adapter.
-    pub fn new(gpu: Rc<Gpu>, crowd: &Crowd, view: View, passes: u32) -> Result<Self> {
+    pub fn new(gpu: Arc<Gpu>, crowd: &Crowd, view: View, passes: u32) -> Result<Self> {
         Self::painted(gpu, crowd, view, passes, None)
     }
 
@@ -132,7 +120,7 @@ impl Presenter {
     /// # Errors
     /// As [`Presenter::new`].
     pub fn for_pictures(
-        gpu: Rc<Gpu>,
+        gpu: Arc<Gpu>,
         crowd: &Crowd,
         view: View,
         surfaces: &Surfaces,
@@ -142,7 +130,7 @@ impl Presenter {
     }
 
     fn painted(
-        gpu: Rc<Gpu>,
+        gpu: Arc<Gpu>,
         crowd: &Crowd,
         view: View,
         passes: u32,
@@ -153,6 +141,10 @@ impl Presenter {
             .iter()
             .map(|group| Arc::clone(&group.model))
             .collect();
+        let kind = |group| Kind {
+            influences: 1,
+            ..Kind::of(group, MeshForm::Nothing)
+        };
         let (surfaces, picture) = picture.unzip();
         let largest = gpu.adapter.limits.max_texture_dimension_2d;
         if view.width > largest || view.height > largest {
@@ -185,10 +177,12 @@ impl Presenter {
             placements: gpu.storage(Purpose::Targets, "placements", crowd.placements()),
             groups: GroupDraw::all(&gpu, view.mode, &models, surfaces),
             models,
+            kinds: crowd.groups().iter().map(kind).collect(),
             uniforms: chunks
                 .iter()
                 .map(|chunk| chunk_uniform(&gpu, Purpose::Targets, crowd, chunk))
                 .collect(),
+            chunks,
             gpu,
         };
         let gpu = &scenery.gpu;
@@ -206,8 +200,6 @@ impl Presenter {
             scenery,
             view,
             passes,
-            chunks,
-            kinds: Kind::all(crowd, MeshForm::Plain, PaletteForm::Rows, None),
             overlay: OnceCell::new(),
             color,
             multisampled,
@@ -238,7 +230,7 @@ impl Presenter {
         frame: &FrameInput,
         timer: &mut StageTimer,
     ) -> Commands {
-        let gpu = Rc::clone(self.gpu());
+        let gpu = Arc::clone(self.gpu());
         let output = &*frame.output;
         let mut commands = commands.unwrap_or_else(|| gpu.frame("frame"));
         if let Some(update) = &mut self.update {
@@ -309,22 +301,17 @@ impl Presenter {
     /// Prepares the draws of vertices.
     fn draws_of(&self, vertices: &Drawable, output: &OutputBuffers) -> Draws {
         let stored = match vertices {
-            Drawable::Shader(source) => return Draws::new(&self.scenery, source, false),
-            Drawable::Stored(stored) => Rc::clone(stored),
-            Drawable::Output(form) => Rc::new(StoredVertices {
-                spans: self
-                    .chunks
-                    .iter()
-                    .map(|chunk| vec![chunk.clone()])
-                    .collect(),
+            Drawable::Shader(source) => return Draws::new(&self.scenery, source),
+            Drawable::Stored(stored) => Arc::clone(stored),
+            Drawable::Output(form) => Arc::new(StoredVertices {
+                batches: self.scenery.chunks.chunks(1).map(<[_]>::to_vec).collect(),
                 buffers: output.device.clone(),
                 previous: output.previous.clone(),
-                kinds: self.kinds.clone(),
                 merged: false,
                 form: form.clone(),
             }),
         };
-        Draws::new(&self.scenery, &self.scenery.source(&stored), stored.merged)
+        Draws::new(&self.scenery, &self.scenery.source(&stored))
     }
 
     /// Draws lines and triangles into the picture and waits: for pictures, not for timing.
@@ -439,7 +426,7 @@ impl Presenter {
             .collect())
     }
 
-    fn gpu(&self) -> &Rc<Gpu> {
+    fn gpu(&self) -> &Arc<Gpu> {
         &self.scenery.gpu
     }
 
@@ -463,7 +450,7 @@ impl Presenter {
     fn upload(&self, commands: &mut Commands, FrameInput { crowd, output, .. }: &FrameInput) {
         commands.run(Command::Stage(Stage::Upload.name()));
         let mut bytes: &[u8] = bytemuck::cast_slice(&output.host[..]);
-        for (chunk, buffer) in self.chunks.iter().zip(&output.device) {
+        for (chunk, buffer) in self.scenery.chunks.iter().zip(&output.device) {
             let (vertices, rest) = bytes.split_at(chunk.output_bytes(crowd) as usize);
             commands.upload(buffer, vertices);
             bytes = rest;

@@ -182,36 +182,27 @@ pub struct BakedGroup {
 
 /// Baked groups of a crowd on the device.
 pub struct BakedGroups {
-    /// One item per group of the crowd; `None` for those that are not baked.
-    pub groups: Vec<Option<BakedGroup>>,
-    /// Stated error of the baked groups.
+    /// One item per group of the crowd.
+    pub groups: Vec<BakedGroup>,
+    /// Stated error.
     pub approximation: Approximation,
     /// Short description for tables.
     pub label: String,
 }
 
 impl BakedGroups {
-    /// Bakes the clips that some of a crowd's groups play.
+    /// Bakes the clips that a crowd's groups play.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`] if no rate keeps the error of a clip, or [`BackendError::TooLarge`] if the frames
     /// of a clip exceed one binding.
-    pub fn new(
-        gpu: &Gpu,
-        crowd: &Crowd,
-        format: BakeFormat,
-        wanted: impl Fn(&Group) -> bool,
-    ) -> Result<Self> {
+    pub fn new(gpu: &Gpu, crowd: &Crowd, format: BakeFormat) -> Result<Self> {
         let mut groups = Vec::with_capacity(crowd.groups().len());
         let mut error = BakeError::default();
         let mut blend = BakeError::default();
         let mut rounding = 0.0f64;
         let mut bytes = 0;
         for group in crowd.groups() {
-            if !wanted(group) {
-                groups.push(None);
-                continue;
-            }
             let plan = Plan::new(gpu, crowd, group, format)?;
             if !gpu.only_counts() {
                 blend = blend.max(plan.baker.blend_error(crowd, group));
@@ -223,7 +214,7 @@ impl BakedGroups {
             let words = plan.bytes as usize / 4;
             let usage = wgpu::BufferUsages::STORAGE;
             let clips = gpu.storage(Purpose::Clips, "baked clips", &plan.table());
-            groups.push(Some(BakedGroup {
+            groups.push(BakedGroup {
                 clips: ("clips", clips.into()),
                 frames: gpu.buffer_of(Purpose::Clips, "baked frames", words, usage, || {
                     let baked = plan.baked(group, format);
@@ -231,7 +222,7 @@ impl BakedGroups {
                     baked.words
                 }),
                 entries: plan.entries as u32,
-            }));
+            });
         }
         let label = format!(
             "{} of baked frames, vertices off by at most {:.1e} and joints' ends by {:.1e} of the size",

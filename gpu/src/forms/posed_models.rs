@@ -9,34 +9,13 @@ use skinbench_kernels::crowd::{Crowd, Group};
 use skinbench_kernels::model::{NO_PARENT, Rows, Skeleton};
 use std::ops::Range;
 
-/// The source of a group's poses on the device.
-pub(crate) enum PosedGroup {
-    /// Baked frames.
-    Baked {
-        /// Entries of a frame.
-        entries: u32,
-    },
-    /// Clips.
-    Sampled(ClipStore),
-}
-
-impl PosedGroup {
-    /// The clips that are sampled; none if the group is baked.
-    pub fn clips(&self) -> Option<&ClipStore> {
-        match self {
-            Self::Sampled(clips) => Some(clips),
-            Self::Baked { .. } => None,
-        }
-    }
-}
-
 /// Models on the device.
 #[derive(Clone)]
 pub(crate) struct PosedModels {
     /// Buffers by the names of the kernels' variables.
     pub buffers: Vec<Named>,
-    /// One item per group; `None` for those that are baked.
-    pub models: Vec<Option<PosedModel>>,
+    /// One item per group.
+    pub models: Vec<PosedModel>,
 }
 
 /// A model of [`PosedModels`].
@@ -63,7 +42,7 @@ struct Lists {
 }
 
 impl PosedModels {
-    /// Uploads the models of neighbouring groups.
+    /// Uploads the models of neighbouring groups, of which `clips` has those of each group of the crowd.
     ///
     /// # Errors
     /// [`BackendError::TooLarge`](skinbench_frame::BackendError::TooLarge) if the adapter cannot bind the clips of a model.
@@ -71,13 +50,12 @@ impl PosedModels {
         gpu: &Gpu,
         crowd: &Crowd,
         groups: Range<usize>,
-        posed: &[PosedGroup],
+        clips: &[ClipStore],
     ) -> Result<Self> {
         let mut lists = Lists::default();
         let mut models = Vec::with_capacity(groups.len());
         for index in groups.clone() {
-            let clips = posed[index].clips();
-            models.push(clips.map(|clips| lists.push(&crowd.groups()[index], clips)));
+            models.push(lists.push(&crowd.groups()[index], &clips[index]));
         }
         let contents = lists.contents();
         // Those who plan keep to a lower limit that is simulated; a device binds as much as it can.

@@ -1,12 +1,11 @@
-//! Finds, for each layer of an instance of a baked group, the two baked frames between which it is interpolated and its
+//! Finds, for each layer of an instance, the two baked frames between which it is interpolated and its
 //! share of the pose.
 
 use crate::crowd::table::CrowdTable;
 use crate::forms::baked::{BakedGroups, width};
-use crate::forms::palettes::Palettes;
 use crate::kernel::{Constants, Kernel};
 use crate::passes::pose_kernels::ONE_BATCH;
-use crate::passes::{Call, Frame, Interface, Pass};
+use crate::passes::{Call, Frame, Pass};
 use crate::shader::{WORKGROUP, layout, wgsl};
 use crate::{Chunk, Gpu};
 use skinbench_frame::{Purpose, Result, Stage};
@@ -28,7 +27,7 @@ pub struct Bake {
 }
 
 impl Bake {
-    /// Makes room for the frames that instances of baked groups show, and binds both.
+    /// Makes room for the frames that instances show, and binds both.
     ///
     /// # Errors
     /// As [`Gpu::has`].
@@ -40,21 +39,21 @@ impl Bake {
     ) -> Result<Self> {
         let mut calls = Vec::new();
         for index in 0..table.chunks.len() {
-            let Chunk { group, instances } = &table.chunks[index];
-            let Some(frames) = &baked.groups[*group] else {
-                continue;
-            };
-            let width = width(crowd, &crowd.groups()[*group]);
+            let Chunk { group, instances } = table.chunks[index].clone();
+            let frames = &baked.groups[group];
+            let width = width(crowd, &crowd.groups()[group]);
             let kernel = Kernel::new(gpu, "pose_baked", shader(), &constants(width), true)?;
             let bytes = instances.len() as u64 * u64::from(width) * layout::SHOWN_BYTES;
             let usage = wgpu::BufferUsages::STORAGE;
             let shown = gpu.buffer(Purpose::Scratch, "shown frames", bytes, usage);
-            let palettes = Palettes::baked(&frames.frames, &shown).inputs();
-            let bindings = &mut table.bindings[index];
-            bindings.extend(palettes);
-            let resources = [&bindings[..], std::slice::from_ref(&frames.clips)].concat();
             let rule = layout::Dispatch::by_instance(WORKGROUP);
             let dispatch = table.dispatch(gpu, index, &rule);
+            let bindings = &mut table.bindings[index];
+            bindings.extend([
+                ("palettes", (&frames.frames).into()),
+                ("shown", shown.into()),
+            ]);
+            let resources = [&bindings[..], std::slice::from_ref(&frames.clips)].concat();
             calls.push(Call::new(gpu, &kernel, &resources, dispatch));
         }
         Ok(Self { calls })
@@ -62,14 +61,6 @@ impl Bake {
 }
 
 impl Pass for Bake {
-    fn interface(&self) -> Interface {
-        Interface {
-            stages: &[Stage::Sample],
-            inputs: &["batch", "layers", "now", "players"],
-            outputs: &["palettes", "shown"],
-        }
-    }
-
     fn record(&mut self, frame: &mut Frame) {
         frame.compute(Stage::Sample, &self.calls);
     }

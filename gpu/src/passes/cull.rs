@@ -1,19 +1,18 @@
-//! Finds the instances in view, chooses the level of each if the crowd has families, and copies their players and
-//! placements to a contiguous range: level by level, and in the crowd's order within a level. Every later kernel and
-//! draw takes its count from this pass and processes only these instances.
+//! Finds the instances in view, and copies their players and placements to a contiguous range in the crowd's order. Every
+//! later kernel and draw takes its count from this pass and processes only these instances.
 
-use crate::crowd::table::{CrowdTable, Dispatch, Family, MOST_RULES, Visible, placements};
+use crate::crowd::table::{CrowdTable, Dispatch, MOST_RULES, Visible, VisibleChunk};
 use crate::device::{Buffer, Command, Recorder, Resource};
 use crate::kernel::Kernel;
-use crate::passes::{Call, Frame, Interface, Pass};
+use crate::passes::{Call, Frame, Pass};
 use crate::shader::{WORKGROUP, layout, wgsl};
 use crate::{Chunk, Gpu};
 use bytemuck::Zeroable;
-use skinbench_frame::frustum::{Eye, Frustum, placed_box};
+use skinbench_frame::frustum::Frustum;
 use skinbench_frame::{Purpose, Result, Stage};
-use skinbench_kernels::crowd::{Crowd, Reach};
-use skinbench_kernels::reference::shown;
-use std::rc::Rc;
+use skinbench_kernels::crowd::Crowd;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// The kernel of which a single workgroup does all of the work.
 const SCAN: &str = "cull_scan";
@@ -29,97 +28,85 @@ pub fn shaders() -> [(&'static str, String); 3] {
 pub struct Cull {
     view: layout::Camera,
     camera: Buffer,
-    /// Kernel by kernel, those of all families.
+    /// Kernel by kernel, those of all chunks.
     calls: Vec<Call>,
-    families: Vec<CulledFamily>,
-}
-
-/// Instances that are culled together.
-struct CulledFamily {
-    /// The numbers of each level.
-    numbers: Buffer,
-    /// Indices of the instances in view.
-    visible: Buffer,
-    instances: u32,
-    levels: usize,
 }
 
 impl Cull {
-    /// Creates the pass for a table whose instances the device counts.
+    /// Creates the pass, and lets the device count the instances of each chunk of a table.
     ///
     /// # Errors
     /// As [`Gpu::has`].
     pub fn new(
         gpu: &Gpu,
         crowd: &Crowd,
-        table: &CrowdTable,
-        visible: &Visible,
-        view: layout::Camera,
+        table: &mut CrowdTable,
+        frustum: &Frustum,
     ) -> Result<Self> {
+        let view = camera(frustum);
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let camera = gpu.buffer_with(Purpose::Scratch, "camera", bytemuck::bytes_of(&view), usage);
-        let placements = gpu.storage(Purpose::Scratch, "placements", &placements(crowd));
-        let mut kernels = Vec::new();
-        for (name, wgsl) in shaders() {
-            kernels.push(Kernel::new(gpu, name, wgsl, &[], true)?);
-        }
-        let mut families = Vec::with_capacity(table.families.len());
-        let mut resources = Vec::with_capacity(table.families.len());
-        let mut first_instance = 0;
-        for (index, family) in table.families.iter().enumerate() {
-            let chunks = table.family(index);
-            let chunk = &visible.chunks[index * table.levels];
-            let instances = family.instances.len() as u32;
-            let culled = CulledFamily {
-                numbers: chunk.numbers.clone(),
-                visible: gpu.buffer(
-                    Purpose::Scratch,
-                    "visible",
-                    u64::from(instances) * size_of::<u32>() as u64,
-                    wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
-                ),
-                instances,
-                levels: chunks.len(),
-            };
-            let mut bound: Vec<(&str, Resource)> = vec![
+        let placements = gpu.storage(Purpose::Scratch, "placements", crowd.placements());
+        let in_view = gpu.buffer(
+            Purpose::Scratch,
+            "placements in view",
+            placements.size,
+            wgpu::BufferUsages::STORAGE,
+        );
+        let mut visible = Visible {
+            placements: in_view,
+            chunks: Vec::with_capacity(table.chunks.len()),
+        };
+        let mut resources = Vec::with_capacity(table.chunks.len());
+        for (index, chunk) in table.chunks.iter().enumerate() {
+            let own = visible_chunk(gpu, &table.numbers[index]);
+            let bytes = (chunk.instances.len() * size_of::<layout::Player>()) as u64;
+            let usage = wgpu::BufferUsages::STORAGE;
+            let players = gpu.buffer(Purpose::Scratch, "players in view", bytes, usage);
+            let bindings = &mut table.bindings[index];
+            bindings.extend([
+                ("players", players.into()),
+                ("chunk", own.chunk()),
+                ("batch", own.batch()),
+            ]);
+            let mut bound = bindings.clone();
+            bound.extend([
                 ("camera", (&camera).into()),
                 ("placements", (&placements).into()),
                 ("visible_placements", (&visible.placements).into()),
-                ("everyone", (&family.players).into()),
-                ("players", (&family.posed).into()),
-                ("numbers", (&chunk.numbers).into()),
-                ("dispatches", (&chunk.rules).into()),
-                ("workgroups", (&chunk.workgroups).into()),
-                ("visible", (&culled.visible).into()),
-            ];
-            bound.extend(shapes(gpu, crowd, family, chunks, first_instance));
+                ("numbers", (&own.numbers).into()),
+                ("dispatches", (&own.rules).into()),
+                ("workgroups", (&own.workgroups).into()),
+                ("visible", (&own.indices).into()),
+            ]);
+            bound.extend(shapes(gpu, crowd, chunk));
             resources.push(bound);
-            families.push(culled);
-            first_instance += instances;
+            visible.chunks.push(own);
         }
+        table.visible = Some(Arc::new(visible));
         let mut calls = Vec::new();
-        for (name, kernel) in KERNELS.iter().zip(&kernels) {
-            for (family, resources) in families.iter().zip(&resources) {
-                let groups = if *name == SCAN {
+        for (name, wgsl) in shaders() {
+            let kernel = Kernel::new(gpu, name, wgsl, &[], true)?;
+            for (chunk, resources) in table.chunks.iter().zip(&resources) {
+                let groups = if name == SCAN {
                     1
                 } else {
-                    family.instances.div_ceil(WORKGROUP)
+                    (chunk.instances.len() as u32).div_ceil(WORKGROUP)
                 };
                 let dispatch = Dispatch::Fixed(gpu.workgroups(groups));
-                calls.push(Call::new(gpu, kernel, resources, dispatch));
+                calls.push(Call::new(gpu, &kernel, resources, dispatch));
             }
         }
         Ok(Self {
             view,
             camera,
             calls,
-            families,
         })
     }
 
     /// Moves the camera for the frames that follow.
-    pub fn move_camera(&mut self, frustum: &Frustum, eye: &Eye) {
-        self.view = camera(frustum, eye);
+    pub fn move_camera(&mut self, frustum: &Frustum) {
+        self.view = camera(frustum);
     }
 
     /// Records the pass without moving the camera.
@@ -131,43 +118,9 @@ impl Cull {
         }
         commands.run(Command::End);
     }
-
-    /// The instances in view in the last frame: rising indices for each chunk.
-    ///
-    /// # Errors
-    /// [`BackendError::Device`](skinbench_frame::BackendError::Device) if the device was lost or refused a command.
-    pub fn read(&self, gpu: &Rc<Gpu>) -> Result<Vec<Vec<u32>>> {
-        let words = size_of::<layout::Numbers>() / 4;
-        let mut chunks = Vec::new();
-        let mut numbers = Vec::new();
-        let mut read = Vec::new();
-        for family in &self.families {
-            numbers.clear();
-            gpu.read_back(&family.numbers, 0, family.levels * words, &mut numbers)?;
-            read.clear();
-            gpu.read_back(&family.visible, 0, family.instances as usize, &mut read)?;
-            let mut rest = &read[..];
-            for level in numbers.chunks_exact(words) {
-                // A broken kernel may count more than there are.
-                let count = (level[0].to_bits() as usize).min(rest.len());
-                let (in_view, later) = rest.split_at(count);
-                chunks.push(in_view.iter().map(|bits| bits.to_bits()).collect());
-                rest = later;
-            }
-        }
-        Ok(chunks)
-    }
 }
 
 impl Pass for Cull {
-    fn interface(&self) -> Interface {
-        Interface {
-            stages: &[Stage::Cull],
-            inputs: &[],
-            outputs: &["players", "batch", "chunk"],
-        }
-    }
-
     fn record(&mut self, frame: &mut Frame) {
         let view = bytemuck::bytes_of(&self.view);
         frame.commands.upload(&self.camera, view);
@@ -176,59 +129,64 @@ impl Pass for Cull {
 }
 
 /// A camera as shaders read it.
-pub(crate) fn camera(frustum: &Frustum, eye: &Eye) -> layout::Camera {
+fn camera(frustum: &Frustum) -> layout::Camera {
     layout::Camera {
         planes: frustum.planes(),
-        eye: *eye,
     }
 }
 
-/// What the kernels read of a family: its size, room for counts, and the shape of each instance.
-fn shapes(
-    gpu: &Gpu,
-    crowd: &Crowd,
-    family: &Family,
-    chunks: &[Chunk],
-    first_instance: u32,
-) -> [(&'static str, Resource); 4] {
-    let group = &crowd.groups()[chunks[0].group];
-    let places =
-        &crowd.placements()[family.instances.start as usize..family.instances.end as usize];
-    // A sphere around the reach of every level: a limb that a level leaves out stays at rest.
-    let centre = crowd.reach(group).centre;
-    let mut radius = 0.0f64;
-    for chunk in chunks {
-        let reach = crowd.reach(&crowd.groups()[chunk.group]);
-        radius = radius.max(reach.centre.distance(centre) + reach.radius);
+/// The numbers of a chunk, and room for what the device counts.
+fn visible_chunk(gpu: &Gpu, numbers: &layout::Numbers) -> VisibleChunk {
+    let storage = wgpu::BufferUsages::STORAGE;
+    // A rule that no kernel has set is counted all the same.
+    let rules = [layout::Dispatch::by_instance(1); MOST_RULES];
+    let workgroups = (rules.len() * size_of::<[u32; 3]>()) as u64;
+    let indices = numbers.chunk.instances as usize * size_of::<u32>();
+    VisibleChunk {
+        numbers: gpu.buffer_with(
+            Purpose::Scratch,
+            "numbers in view",
+            bytemuck::bytes_of(numbers),
+            wgpu::BufferUsages::UNIFORM | storage | wgpu::BufferUsages::COPY_SRC,
+        ),
+        indices: gpu.buffer(
+            Purpose::Scratch,
+            "visible",
+            indices as u64,
+            storage | wgpu::BufferUsages::COPY_SRC,
+        ),
+        rules: gpu.buffer_with(
+            Purpose::Scratch,
+            "dispatches",
+            bytemuck::cast_slice(&rules),
+            storage | wgpu::BufferUsages::COPY_DST,
+        ),
+        workgroups: gpu.buffer(
+            Purpose::Scratch,
+            "workgroups",
+            workgroups,
+            storage | wgpu::BufferUsages::INDIRECT,
+        ),
     }
-    let reach = Reach { centre, radius };
+}
+
+/// What the kernels read of a chunk: its size, room for counts, and a sphere around each instance.
+fn shapes(gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> [(&'static str, Resource); 3] {
+    let reach = crowd.reach(&crowd.groups()[chunk.group]);
+    let Range { start, end } = chunk.instances;
+    let places = &crowd.placements()[start as usize..end as usize];
     let spheres: Vec<_> = places.iter().map(|place| reach.placed(place)).collect();
-    let mut boxes = vec![[0.0; 4]];
-    if chunks.len() > 1 {
-        let bounds = shown(crowd, group).bounds;
-        boxes.clear();
-        boxes.extend(
-            places
-                .iter()
-                .map(|place| placed_box(bounds, place).map(|v| v as f32)),
-        );
-    }
     let instances = places.len() as u32;
     let groups = instances.div_ceil(WORKGROUP);
-    let mut sizes = [0.0; 3];
-    let thresholds = &crowd.level_sizes()[..chunks.len() - 1];
-    sizes[..thresholds.len()].copy_from_slice(thresholds);
     let cull = layout::Cull {
-        sizes,
-        levels: chunks.len() as u32,
-        first_instance,
+        first_instance: start,
         instances,
         groups,
         dispatches: MOST_RULES as u32,
-        most: gpu.adapter.workgroup_limit.get(),
+        most: gpu.adapter.workgroup_limit,
         ..Zeroable::zeroed()
     };
-    let totals = chunks.len() as u64 * u64::from(groups) * size_of::<[u32; 2]>() as u64;
+    let totals = u64::from(groups) * size_of::<[u32; 2]>() as u64;
     let storage = wgpu::BufferUsages::STORAGE;
     [
         ("cull", gpu.uniform(Purpose::Scratch, "cull", &cull).into()),
@@ -240,10 +198,6 @@ fn shapes(
         (
             "spheres",
             gpu.storage(Purpose::Scratch, "spheres", &spheres).into(),
-        ),
-        (
-            "boxes",
-            gpu.storage(Purpose::Scratch, "boxes", &boxes).into(),
         ),
     ]
 }

@@ -8,7 +8,7 @@ use crate::forms::kind::{Kind, ONE_CHUNK};
 use crate::forms::mesh::MeshForm;
 use crate::forms::palettes::PaletteForm;
 use crate::kernel::Kernel;
-use crate::passes::{Call, Frame, Interface, Pass};
+use crate::passes::{Call, Frame, Pass};
 use crate::shader::{WORKGROUP, layout, wgsl};
 use skinbench_frame::{BackendError, Bytes, Purpose, Result, Stage, StageTimer};
 use skinbench_kernels::crowd::Crowd;
@@ -162,14 +162,6 @@ impl Gameplay {
 }
 
 impl Pass for Gameplay {
-    fn interface(&self) -> Interface {
-        Interface {
-            stages: &STAGES,
-            inputs: &["chunk", "palettes", "shown"],
-            outputs: &[],
-        }
-    }
-
     fn record(&mut self, frame: &mut Frame) {
         for readback in &mut self.readbacks {
             frame.compute(readback.stage, &readback.calls);

@@ -3,7 +3,7 @@
 use crate::crowd::table::CrowdTable;
 use crate::device::{Buffer, fits};
 use crate::forms::morph::{MorphForm, deltas};
-use crate::passes::{Frame, Interface, Pass};
+use crate::passes::{Frame, Pass};
 use crate::{Chunk, Gpu};
 use rayon::prelude::*;
 use skinbench_frame::{Bytes, Purpose, Result, Stage};
@@ -58,14 +58,6 @@ impl Morph {
 }
 
 impl Pass for Morph {
-    fn interface(&self) -> Interface {
-        Interface {
-            stages: &[Stage::Morph, Stage::Upload],
-            inputs: &[],
-            outputs: &["morph_deltas", "morph_weights"],
-        }
-    }
-
     fn record(&mut self, frame: &mut Frame) {
         let form = self.form;
         let crowd = frame.crowd;

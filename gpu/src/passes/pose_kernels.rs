@@ -7,7 +7,7 @@ use crate::shader::reflection::Interface;
 use crate::shader::{Role, WORKGROUP, layout, shader};
 use skinbench_frame::Result;
 use skinbench_kernels::model::Model;
-use std::rc::Rc;
+use std::sync::Arc;
 use strum::{IntoStaticStr, VariantArray};
 
 /// Number of neighbouring slots or instances per thread, which reuses the loaded joint or entry, on a software adapter
@@ -69,7 +69,7 @@ impl Needs {
     ///
     /// # Errors
     /// As [`Gpu::has`].
-    pub(crate) fn kernels(self, gpu: &Gpu, batch: Role) -> Result<Rc<[Kernel]>> {
+    pub(crate) fn kernels(self, gpu: &Gpu, batch: Role) -> Result<Arc<[Kernel]>> {
         let values = self.constants(at_once(gpu));
         KERNELS
             .iter()

@@ -1,7 +1,6 @@
 //! The compute kernels that skin: file in shaders/, forms of mesh and palette, and assignment of threads.
 
 use crate::forms::mesh::MeshForm;
-use crate::forms::morph::MorphForm;
 use crate::forms::output::OutputForm;
 use crate::forms::palettes::PaletteForm;
 use crate::passes::skin::{SkinKernel, ThreadLayout};
@@ -19,7 +18,6 @@ pub const ALL: &[&SkinKernel] = &[
     &STAGED,
     &POSITIONS,
     &MERGED,
-    &MORPH_DENSE,
 ];
 
 /// Candidates of the trial that finds the fastest; all read palettes as rows in a storage buffer.
@@ -49,7 +47,6 @@ pub const NAIVE: SkinKernel = SkinKernel {
     text: None,
     mesh: MeshForm::Plain,
     palette: PaletteForm::Rows,
-    morph: MorphForm::Sparse,
     threads: ThreadLayout::Pair,
     output: None,
     lacks: &[],
@@ -77,13 +74,6 @@ pub const DUAL_QUATERNION: SkinKernel =
 
 /// As [`INSTANCES`], with palettes in half precision.
 pub const HALF: SkinKernel = by_instances("f16", 16, PaletteForm::Half);
-
-/// As [`INSTANCES`], with a delta for every morph target and vertex.
-pub const MORPH_DENSE: SkinKernel = SkinKernel {
-    name: "morph-dense",
-    morph: MorphForm::Dense,
-    ..INSTANCES
-};
 
 /// As [`INSTANCES`], with a workgroup's vertices collected in its memory, so that neighbouring threads write neighbouring
 /// words. Two sides of the memory take turns, so that one barrier per instance suffices.

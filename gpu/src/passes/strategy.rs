@@ -24,8 +24,6 @@ pub enum Posing {
     Device,
     /// On the device, for instances in view only.
     Visible,
-    /// As `Visible`, at levels of detail that the device chooses. The crowd has families.
-    Levels,
 }
 
 /// Place and method of skinning vertices.
@@ -41,19 +39,12 @@ pub enum Skinning {
 impl Strategy {
     /// Returns whether skinned vertices are in buffers of the backend instead of the output buffers.
     pub fn keeps_vertices(self) -> bool {
-        self.posing == Posing::Levels || self.skin.is_merged()
+        self.skin.is_merged()
     }
 
     /// Returns whether palettes are computed on the host.
     pub fn poses_on_host(self) -> bool {
         self.posing == Posing::Host && !matches!(self.skin.palette(), PaletteForm::Baked(_))
-    }
-}
-
-impl Posing {
-    /// Returns whether only instances in view are posed.
-    pub fn culls(self) -> bool {
-        matches!(self, Self::Visible | Self::Levels)
     }
 }
 
@@ -70,7 +61,7 @@ impl Skinning {
     pub fn morph(self) -> MorphForm {
         match self {
             Self::Vertex(_, palette) => morph_form(palette),
-            Self::Compute(kernels) => kernels[0].morph,
+            Self::Compute(_) => MorphForm::Sparse,
         }
     }
 

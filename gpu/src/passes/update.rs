@@ -3,7 +3,7 @@
 use crate::Gpu;
 use crate::device::{BindGroup, Buffer, Command, Recorder};
 use crate::kernel::{Constants, Kernel};
-use crate::passes::{Frame, Interface, Pass};
+use crate::passes::{Frame, Pass};
 use crate::shader::{WORKGROUP, layout, wgsl};
 use skinbench_frame::{Bytes, Purpose, Result, Stage, StageTimer};
 use skinbench_kernels::crowd::Crowd;
@@ -167,14 +167,6 @@ impl UpdatedBuffer {
 }
 
 impl Pass for Update {
-    fn interface(&self) -> Interface {
-        Interface {
-            stages: &[Stage::Update],
-            inputs: &["layers"],
-            outputs: &["layers"],
-        }
-    }
-
     fn record(&mut self, frame: &mut Frame) {
         let Frame { crowd, tick, .. } = *frame;
         self.submit(frame.gpu, crowd, tick, frame.timer, frame.commands);

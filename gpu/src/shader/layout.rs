@@ -7,7 +7,6 @@
 
 use bytemuck::{NoUninit, Pod, Zeroable};
 use glam::Vec4;
-use skinbench_frame::frustum::Eye;
 use skinbench_kernels::vertex::Cube;
 
 /// Threads of a workgroup in every kernel.
@@ -84,8 +83,7 @@ pub struct Chunk {
     pub centre: [f32; 3],
     /// Half the length of the cube's edge.
     pub half: f32,
-    /// Index of its first skinned vertex, in a buffer that it shares with other chunks: levels of its model, or other
-    /// models.
+    /// Index of its first skinned vertex, in a buffer that it shares with other models.
     pub first_vertex: u32,
     /// Index of its first palette entry.
     pub first_entry: u32,
@@ -171,8 +169,7 @@ pub struct Batch {
     pub levels: u32,
     /// Clips of the model, and its rest pose.
     pub clips: u32,
-    /// Index of the batch's first instance, in buffers that it shares with other batches: levels of its model, or other
-    /// models.
+    /// Index of the batch's first instance, in buffers that it shares with other models.
     pub first_instance: u32,
     /// Index of its first model pose.
     pub first_joint: u32,
@@ -239,7 +236,7 @@ pub struct Player {
     pub first_layer: u32,
     /// Number of layers.
     pub layers: u32,
-    /// Index of the first slot of its poses among those of its family, or of its level's instances in view.
+    /// Index of the first slot of its poses among those of its family, or of its chunk's instances in view.
     pub first_slot: u32,
     /// Index of the layer that fades inertially, or [`NONE`].
     pub inertial: u32,
@@ -393,25 +390,19 @@ impl Track {
 pub struct Camera {
     /// Planes of the view frustum that face inwards: unit normal, distance.
     pub planes: [Vec4; 6],
-    /// Its place, and the size in which it shows things.
-    pub eye: Eye,
 }
 
 /// The instances that are culled together (`Cull` in shaders/cull.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Cull {
-    /// Least pixels of every level but the last.
-    pub sizes: [f32; 3],
-    /// Number of levels.
-    pub levels: u32,
     /// The first instance, among all placements.
     pub first_instance: u32,
     /// Number of instances.
     pub instances: u32,
     /// Workgroups for the instances.
     pub groups: u32,
-    /// Number of dispatches to compute for each level.
+    /// Number of dispatches to compute.
     pub dispatches: u32,
     /// Most workgroups of a dispatch in one dimension.
     pub most: u32,
@@ -423,7 +414,7 @@ pub struct Cull {
     pub padding_c: u32,
 }
 
-/// Uniforms of a level's instances in view (`Numbers` in shaders/cull_scan.wgsl), each at a multiple of 256 bytes, as
+/// Uniforms of a chunk's instances in view (`Numbers` in shaders/cull_scan.wgsl), each at a multiple of 256 bytes, as
 /// every adapter can bind it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]

@@ -11,9 +11,9 @@ use crate::device::{Buffer, Named};
 use crate::kernel::Kernel;
 use crate::shader::shader;
 use skinbench_frame::{DeviceBandwidth, Purpose, Result, Rounds, UploadBandwidth, least_time};
-use skinbench_kernels::threads::Threads;
+use skinbench_kernels::threads::{Threads, lock};
 use std::convert::Infallible;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Most bytes of a buffer, on a software adapter and on hardware: more than all caches hold.
@@ -51,18 +51,18 @@ impl Gpu {
     /// # Errors
     /// [`BackendError::Device`](skinbench_frame::BackendError::Device) if the device was lost, or cannot allocate two
     /// buffers to copy between.
-    pub fn bandwidth(self: &Rc<Self>, bytes: u64) -> Result<DeviceBandwidth> {
+    pub fn bandwidth(self: &Arc<Self>, bytes: u64) -> Result<DeviceBandwidth> {
         let bytes = size_near(bytes, self.most_bandwidth_bytes());
-        let known = self.bandwidths.borrow().get(&bytes).copied();
+        let known = lock(&self.bandwidths).get(&bytes).copied();
         if let Some(known) = known {
             return Ok(known);
         }
         let measured = self.measure_bandwidth(bytes)?;
-        self.bandwidths.borrow_mut().insert(bytes, measured);
+        lock(&self.bandwidths).insert(bytes, measured);
         Ok(measured)
     }
 
-    fn measure_bandwidth(self: &Rc<Self>, bytes: u64) -> Result<DeviceBandwidth> {
+    fn measure_bandwidth(self: &Arc<Self>, bytes: u64) -> Result<DeviceBandwidth> {
         let Some(open) = self.wgpu() else {
             return Ok(DeviceBandwidth::default());
         };
@@ -87,7 +87,7 @@ impl Gpu {
 
     /// Bytes per second of a shader that goes over so many bytes, a tile in each workgroup.
     fn sweep_rate(
-        self: &Rc<Self>,
+        self: &Arc<Self>,
         open: &WgpuDevice,
         file: &str,
         tile: u64,
@@ -124,18 +124,18 @@ impl Gpu {
     /// # Errors
     /// [`BackendError::Device`](skinbench_frame::BackendError::Device) if the device was lost or cannot allocate staging
     /// memory.
-    pub fn upload_bandwidth(self: &Rc<Self>, threads: &Threads) -> Result<UploadBandwidth> {
+    pub fn upload_bandwidth(self: &Arc<Self>, threads: &Threads) -> Result<UploadBandwidth> {
         let count = threads.count();
-        let known = self.upload_bandwidths.borrow().get(&count).copied();
+        let known = lock(&self.upload_bandwidths).get(&count).copied();
         if let Some(known) = known {
             return Ok(known);
         }
         let measured = self.measure_upload(threads)?;
-        self.upload_bandwidths.borrow_mut().insert(count, measured);
+        lock(&self.upload_bandwidths).insert(count, measured);
         Ok(measured)
     }
 
-    fn measure_upload(self: &Rc<Self>, threads: &Threads) -> Result<UploadBandwidth> {
+    fn measure_upload(self: &Arc<Self>, threads: &Threads) -> Result<UploadBandwidth> {
         let Some(open) = self.wgpu() else {
             return Ok(UploadBandwidth::default());
         };
@@ -167,7 +167,7 @@ impl Gpu {
 
     /// Bytes per second that the device copies by command, in submissions of many copies.
     fn copy_rate(
-        self: &Rc<Self>,
+        self: &Arc<Self>,
         open: &WgpuDevice,
         from: &wgpu::Buffer,
         to: &Buffer,

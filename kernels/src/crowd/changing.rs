@@ -15,7 +15,7 @@ impl Crowd {
     /// their group. A crossfade stays where it is at tick 0; an inertial fade is over.
     ///
     /// # Errors
-    /// A crowd that [is reduced](Crowd::is_reduced) or changes already.
+    /// A crowd with update rates, or that changes already.
     pub fn with_frozen(mut self, share: f64, seed: u64) -> Result<Self, CrowdError> {
         self.require_full_posing()?;
         let mut order: Vec<u32> = (0..self.instance_count() as u32).collect();
@@ -42,11 +42,11 @@ impl Crowd {
     /// shifts. A newcomer plays what another instance of its kind plays at another time.
     ///
     /// # Errors
-    /// A crowd that [is reduced](Crowd::is_reduced) or has a turnover already.
+    /// A crowd with update rates, or that has a turnover already.
     pub fn with_turnover(mut self, share: f64, seed: u64) -> Result<Self, CrowdError> {
         ensure!(
-            !self.is_reduced() && self.turnover.is_none(),
-            "a crowd of which poses are shared or instances replaced already; expected neither"
+            self.rates.is_empty() && self.turnover.is_none(),
+            "a crowd of which poses are updated less often or instances replaced already; expected neither"
         );
         let kinds = (0..self.instance_count() as u32).map(|instance| {
             let group = self.group_of(instance);
@@ -102,7 +102,8 @@ impl Crowd {
 
 /// A key of layers that is equal for two instances if each may take the other's: everything but clips and times.
 fn shape(layers: &[Layer]) -> Vec<u8> {
-    Layer::key(layers, |layer| {
+    let mut layers = layers.to_vec();
+    for layer in &mut layers {
         layer.clip = 0;
         layer.phase = 0;
         layer.step = 0;
@@ -111,7 +112,8 @@ fn shape(layers: &[Layer]) -> Vec<u8> {
         layer.time_scale = 0.0;
         layer.frame_rate = 0.0;
         layer.schedule.offset = 0;
-    })
+    }
+    bytemuck::cast_slice(&layers).to_vec()
 }
 
 /// Layers that show what these show at tick 0.

@@ -93,13 +93,6 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// A key of an instance's layers: their bytes, after `equalise` has made equal what may differ.
-    pub(super) fn key(layers: &[Self], equalise: impl Fn(&mut Self)) -> Vec<u8> {
-        let mut layers = layers.to_vec();
-        layers.iter_mut().for_each(equalise);
-        bytemuck::cast_slice(&layers).to_vec()
-    }
-
     /// A clip that loops at `speed` times its authored pace, starting at `phase`: a merge layer of weight 1.
     pub fn looping(model: &Model, clip: u32, phase: u32, speed: f64) -> Self {
         Self::playing(model, clip, Playback::Loop, phase, speed)

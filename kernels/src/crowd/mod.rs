@@ -7,7 +7,6 @@
 mod changing;
 mod economy;
 mod expressions;
-mod families;
 mod layers;
 mod reach;
 mod schedule;
@@ -17,7 +16,6 @@ mod update_rate;
 
 pub use changing::InstanceLayers;
 pub use expressions::Expression;
-pub use families::MOST_LEVELS;
 pub use layers::{
     Fade, Inertia, Layer, LayerKind, MAX_LAYERS, Playback, REST, UNMASKED, time, time_at,
 };
@@ -62,8 +60,6 @@ pub struct Group {
     pub format: VertexFormat,
     /// Number of the last instances, which keep their pose.
     pub frozen: u32,
-    /// `true` if backends may show baked vertices of these instances, because they are small on the screen.
-    pub baked: bool,
     masks: Vec<f32>,
     /// Found when it is asked for.
     pub(crate) shown: OnceLock<Shown>,
@@ -130,25 +126,10 @@ pub struct Crowd {
     format: VertexFormat,
     // One per instance, or empty if all are posed at every tick.
     rates: Vec<UpdateRate>,
-    shared: Option<Box<SharedPoses>>,
     // Expressions: one item of each per instance, or none if no instance has any.
     pinned: Lists<TargetWeight>,
     alone: Vec<bool>,
     turnover: Option<Box<Turnover>>,
-    /// Least pixels on the screen of every level but the last; empty if the crowd has no families.
-    #[field = true]
-    level_sizes: Vec<f32>,
-}
-
-/// Poses that several instances of a crowd show.
-#[derive(Debug, Clone)]
-struct SharedPoses {
-    /// An instance for each pose, in the crowd's groups.
-    poses: Crowd,
-    /// Index of each instance's pose.
-    pose_indices: Vec<u32>,
-    /// Layers that each instance would play by itself.
-    own_layers: Layers,
 }
 
 impl Crowd {
@@ -168,7 +149,7 @@ impl Crowd {
     /// Appends a model's instances: for each its placement (model to world, used by `draw` only) and its layers.
     ///
     /// # Errors
-    /// No instance; more than `u32::MAX` in total; a crowd that [is reduced](Crowd::is_reduced) already; or invalid
+    /// No instance; more than `u32::MAX` in total; update rates, or a crowd that changes; or invalid
     /// layers: none or more than [`MAX_LAYERS`], a clip that the model lacks, a first layer that does not merge, a
     /// merge layer after another kind, a weight out of range, merge weights that sum to zero, fades longer than their
     /// schedule, more than one inertial layer, or an inertial layer that merges.
@@ -221,27 +202,15 @@ impl Crowd {
             instances: first..end,
             format,
             frozen: 0,
-            baked: false,
             masks: masks.concat(),
             shown: OnceLock::new(),
         });
         Ok(())
     }
 
-    /// Lets backends show baked vertices of the last group.
-    pub fn bake_last_group(&mut self) {
-        if let Some(group) = self.groups.last_mut() {
-            group.baked = true;
-        }
-    }
-
     /// Replaces the model of a group by one that differs in its cube alone.
     pub(crate) fn set_model(&mut self, group: usize, model: Arc<Model>) {
-        self.groups[group].model = Arc::clone(&model);
-        // Poses that are shared are those of the same groups.
-        if let Some(shared) = &mut self.shared {
-            shared.poses.set_model(group, model);
-        }
+        self.groups[group].model = model;
     }
 
     /// The same instances with another interpolation of every clip's linear rotations.
@@ -323,16 +292,10 @@ impl Crowd {
 
     fn require_full_posing(&self) -> Result<(), CrowdError> {
         ensure!(
-            !self.is_reduced() && !self.changes(),
-            "poses are shared, updated less often, frozen or replaced already; expected one of them"
+            self.rates.is_empty() && !self.changes(),
+            "poses are updated less often, frozen or replaced already; expected one of them"
         );
         Ok(())
-    }
-
-    /// Returns whether some instance is not posed individually at every tick, because poses are shared or updated less
-    /// often.
-    pub fn is_reduced(&self) -> bool {
-        self.shared.is_some() || !self.rates.is_empty()
     }
 
     /// The rate at which an instance is posed.
@@ -343,27 +306,24 @@ impl Crowd {
             .unwrap_or(UpdateRate::PLAIN)
     }
 
-    /// Returns whether some instances are not posed at every tick.
+    /// Returns whether some instances may not be posed at every tick.
     pub fn has_update_rates(&self) -> bool {
         !self.rates.is_empty()
     }
 
-    /// The crowd with one instance per distinct pose: this one, unless poses are shared.
-    pub fn posed(&self) -> &Self {
-        self.shared.as_ref().map_or(self, |shared| &shared.poses)
+    /// Brings layers, expressions and placements into another order of instances.
+    fn reorder(&mut self, order: &[u32]) {
+        self.layers = self.layers.reordered(order);
+        self.placements = reordered(&self.placements, order);
+        if !self.alone.is_empty() {
+            self.pinned = self.pinned.reordered(order);
+            self.alone = reordered(&self.alone, order);
+        }
     }
+}
 
-    /// The index of the pose in [`Crowd::posed`] that each instance shows; `None` if poses are not shared.
-    pub fn poses(&self) -> Option<&[u32]> {
-        self.shared.as_ref().map(|shared| &shared.pose_indices[..])
-    }
-
-    /// The layers that instances would play if poses were not shared.
-    pub fn own_layers(&self) -> &Layers {
-        self.shared
-            .as_ref()
-            .map_or(&self.layers, |shared| &shared.own_layers)
-    }
+fn reordered<T: Copy>(items: &[T], order: &[u32]) -> Vec<T> {
+    order.iter().map(|&item| items[item as usize]).collect()
 }
 
 fn check_masks(model: &Model, masks: &[Vec<f32>]) -> Result<(), CrowdError> {

@@ -56,3 +56,47 @@ impl Between {
         self.elapsed as f32 / (self.end - self.start).max(1) as f32
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn poses_lie_around_every_tick_and_stay_where_they_are() {
+        for (every, offset) in [(2, 0), (2, 1), (4, 0), (4, 3), (7, 5)] {
+            let rate = UpdateRate { every, offset };
+            let mut held = [None; 2];
+            let mut posed = 0;
+            for tick in 0..100 {
+                let between = rate.between(tick).unwrap();
+                assert!(
+                    between.start <= tick
+                        && tick < between.end
+                        && between.end - between.start <= every
+                );
+                assert_eq!(between.elapsed, tick - between.start);
+                for (place, tick) in [
+                    (between.place, between.start),
+                    (1 - between.place, between.end),
+                ] {
+                    posed += u32::from(held[place] != Some(tick));
+                    held[place] = Some(tick);
+                }
+            }
+            assert_eq!(
+                posed,
+                2 + (99 + offset) / every,
+                "{rate:?}: the first two, then one per period"
+            );
+        }
+        assert_eq!(UpdateRate::PLAIN.between(5), None);
+        assert!(
+            UpdateRate {
+                every: 4,
+                offset: 0
+            }
+            .between(u32::MAX)
+            .is_some()
+        );
+    }
+}

@@ -22,11 +22,9 @@ pub(super) enum Source<'a, const N: usize> {
     Posed(&'a [Affine<N>]),
     /// Model poses `[instance][joint]` of the block.
     OneByOne(&'a [Rows]),
-    /// Palettes `[pose][entry]` of the poses that all instances of the crowd share.
-    Shared(&'a [Rows]),
 }
 
-impl<'a, const N: usize> BlockSource<'a, N> {
+impl<const N: usize> BlockSource<'_, N> {
     /// Writes the palettes in rows, `[instance][entry]`.
     pub fn to_rows(&self, out: &mut [Rows]) {
         let model = &self.crowd.groups()[self.block.group].model;
@@ -44,12 +42,6 @@ impl<'a, const N: usize> BlockSource<'a, N> {
                 let palettes = out.chunks_exact_mut(joints.len().max(1));
                 for (palette, pose) in palettes.zip(poses.chunks_exact(model.skeleton().len())) {
                     palette_of_one(self.isa, joints, inverse_binds, pose, palette);
-                }
-            }
-            Source::Shared(rows) => {
-                let entries = out.len() / self.block.instances.len();
-                for (out, own) in out.chunks_exact_mut(entries.max(1)).zip(self.shown(rows)) {
-                    out.copy_from_slice(own);
                 }
             }
         }
@@ -82,23 +74,7 @@ impl<'a, const N: usize> BlockSource<'a, N> {
                     }
                 }
             }
-            Source::Shared(rows) => {
-                for (lane, own) in self.shown(rows).enumerate() {
-                    to_lane(own, lane, out);
-                }
-            }
         }
-    }
-
-    /// The palette of the pose that each instance shows.
-    fn shown(&self, rows: &'a [Rows]) -> impl Iterator<Item = &'a [Rows]> {
-        let crowd = self.crowd;
-        self.block.instances.clone().map(move |instance| {
-            let pose = crowd
-                .poses()
-                .map_or(instance, |poses| poses[instance as usize]);
-            crowd.posed().rows_of(rows, pose..pose + 1)
-        })
     }
 }
 

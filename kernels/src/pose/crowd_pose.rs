@@ -93,8 +93,6 @@ pub enum PoseData {
 pub struct PoseMemory {
     /// Clips with joints side by side.
     pub clips: u64,
-    /// Palettes of poses that instances share.
-    pub palettes: u64,
     /// Local and model poses, and lists of blocks.
     pub poses: u64,
 }
@@ -115,7 +113,7 @@ trait Poser: Send + Sync {
 impl CrowdPose {
     /// About the time that one thread takes to pose a crowd, to tell when it is too small to share.
     pub fn estimate(crowd: &Crowd) -> Duration {
-        Duration::from_nanos(JOINT_NS * crowd.posed().joint_count())
+        Duration::from_nanos(JOINT_NS * crowd.joint_count())
     }
 
     /// Bytes that [`CrowdPose::new`] will allocate.
@@ -202,12 +200,7 @@ impl CrowdPose {
 
 /// Poses a crowd in blocks of `N` instances.
 struct BlockPoser<const N: usize> {
-    /// Blocks of the poses, which instances may share.
-    posed: Blocks,
-    /// Blocks of the instances.
     blocks: Blocks,
-    /// Palettes `[pose][entry]` of the poses that instances share.
-    shared: Option<Vec<Rows>>,
     /// The layers of the last tick, if instances are replaced.
     layers: Option<Layers>,
     /// For each block whether it keeps its palettes; empty if no instance is frozen.
@@ -313,38 +306,32 @@ impl PartPlan {
 
 impl<const N: usize> BlockPoser<N> {
     fn bytes(crowd: &Crowd, threads: usize) -> PoseMemory {
-        let own = Blocks::new(crowd, N, false);
-        let posed = Blocks::new(crowd.posed(), N, false);
-        let steady = posed.all().len() * size_of::<Option<Merge<N>>>();
-        let lists = size_of_val(own.all()) + size_of_val(posed.all()) + steady;
-        let plan = PartPlan::new::<N>(crowd.posed(), &posed, threads);
+        let blocks = Blocks::new(crowd, N, false);
+        let steady = blocks.all().len() * size_of::<Option<Merge<N>>>();
+        let lists = size_of_val(blocks.all()) + steady;
+        let plan = PartPlan::new::<N>(crowd, &blocks, threads);
         let mut levels = 0;
-        for group in crowd.posed().groups().iter().filter(|_| N == BLOCK) {
+        for group in crowd.groups().iter().filter(|_| N == BLOCK) {
             levels += size_of::<Levels>() as u64 + Levels::bytes(group.model.skeleton());
         }
         let layers = crowd.turnover().map(|_| crowd.layers().bytes());
         let lists = lists
             + layers.unwrap_or(0)
             + if crowd.has_frozen() {
-                own.all().len()
+                blocks.all().len()
             } else {
                 0
             };
         PoseMemory {
-            clips: BlockSampler::bytes(crowd.posed(), N),
-            palettes: crowd.poses().map_or(0, |_| {
-                crowd.posed().palette_entries() * size_of::<Rows>() as u64
-            }),
+            clips: BlockSampler::bytes(crowd, N),
             poses: plan.bytes::<N>() + levels + lists as u64,
         }
     }
 
     fn new(crowd: &Crowd, isa: Isa, threads: &Threads) -> Self {
         let parallel = !matches!(threads, Threads::One);
-        let poses = crowd.posed();
         let blocks = Blocks::new(crowd, N, parallel);
-        let posed = Blocks::new(poses, N, parallel);
-        let plan = PartPlan::new::<N>(poses, &posed, threads.count());
+        let plan = PartPlan::new::<N>(crowd, &blocks, threads.count());
         // Lanes that a last block leaves empty keep zeros or another block's poses; their results are not read.
         let mut buffers = Vec::with_capacity(plan.buffers);
         for _ in 0..plan.buffers {
@@ -354,15 +341,12 @@ impl<const N: usize> BlockPoser<N> {
                 ticks: vec![[None; 2]; plan.part],
             }));
         }
-        let mut steady = Vec::with_capacity(posed.all().len());
-        for block in posed.all() {
-            let group = &poses.groups()[block.group];
-            steady.push(steady_merge(block, group, poses.layers()));
+        let mut steady = Vec::with_capacity(blocks.all().len());
+        for block in blocks.all() {
+            let group = &crowd.groups()[block.group];
+            steady.push(steady_merge(block, group, crowd.layers()));
         }
         Self {
-            shared: crowd
-                .poses()
-                .map(|_| vec![[0.0; 12]; poses.palette_entries() as usize]),
             layers: crowd.turnover().map(|_| crowd.layers().clone()),
             idle: if crowd.has_frozen() {
                 vec![false; blocks.all().len()]
@@ -373,8 +357,8 @@ impl<const N: usize> BlockPoser<N> {
             steady,
             isa,
             few: if N == BLOCK { FEW } else { 0 },
-            sampler: BlockSampler::new(poses, N, isa),
-            levels: poses
+            sampler: BlockSampler::new(crowd, N, isa),
+            levels: crowd
                 .groups()
                 .iter()
                 .filter(|_| N == BLOCK)
@@ -385,13 +369,12 @@ impl<const N: usize> BlockPoser<N> {
             palettes: (0..plan.threads)
                 .map(|_| Mutex::new(Aligned::zeroed(plan.palette)))
                 .collect(),
-            blends: posed
+            blends: blocks
                 .all()
                 .iter()
                 .any(|b| !b.plain || b.rate != UpdateRate::PLAIN),
             tick: 0,
             blocks,
-            posed,
         }
     }
 
@@ -401,7 +384,7 @@ impl<const N: usize> BlockPoser<N> {
     }
 
     /// Poses the crowd at a tick. `write` writes a block's palettes to its share of `out`; `first` returns the offset of
-    /// that share. If instances share poses, those are posed first.
+    /// that share.
     fn write<T: Send>(
         &mut self,
         crowd: &Crowd,
@@ -410,38 +393,10 @@ impl<const N: usize> BlockPoser<N> {
         first: impl Fn(&Block) -> usize + Sync + Copy,
         write: impl Fn(&Self, BlockSource<N>, &mut [T]) + Sync,
     ) {
-        let mut shared = self.shared.take();
         let posing = &*self;
-        match &mut shared {
-            None => posing.in_parts(crowd, clock, out, first, |from, out| {
-                write(posing, from, out)
-            }),
-            Some(shared) => {
-                posing.in_parts(
-                    crowd.posed(),
-                    clock,
-                    shared,
-                    |b| b.first_row,
-                    |from, out| from.to_rows(out),
-                );
-                clock.run(PoseStage::Palette, &mut || {
-                    posing.blocks.each(crowd, out, first, |block, _, out| {
-                        let palettes = Source::Shared(&shared[..]);
-                        write(
-                            posing,
-                            BlockSource {
-                                isa: posing.isa,
-                                crowd,
-                                block,
-                                palettes,
-                            },
-                            out,
-                        );
-                    });
-                });
-            }
-        }
-        self.shared = shared;
+        posing.in_parts(crowd, clock, out, first, |from, out| {
+            write(posing, from, out)
+        });
     }
 
     /// Takes every part through all stages. `write` and `first` are as in [`BlockPoser::write`].
@@ -453,8 +408,8 @@ impl<const N: usize> BlockPoser<N> {
         first: impl Fn(&Block) -> usize + Sync + Copy,
         write: impl Fn(BlockSource<N>, &mut [T]) + Sync,
     ) {
-        self.posed.in_parts(
-            self.posed.all(),
+        self.blocks.in_parts(
+            self.blocks.all(),
             self.plan.part,
             out,
             &first,
@@ -727,7 +682,7 @@ impl<const N: usize> Poser for BlockPoser<N> {
                     out,
                     |b| b.first_entry,
                     |_, from, out| {
-                        if is_sparse(crowd, from.block) {
+                        if is_sparse(from.block) {
                             let rows = from.block.instances.len() * out.len();
                             from.to_rows(&mut bytemuck::cast_slice_mut(out)[..rows]);
                         } else {
@@ -780,20 +735,14 @@ impl<const N: usize> Poser for BlockPoser<N> {
     }
 
     fn read(&self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) {
-        let poses = crowd
-            .poses()
-            .map(|poses| &poses[instances.start as usize..instances.end as usize]);
-        let shown =
-            |instance: u32| poses.map_or(instance, |p| p[(instance - instances.start) as usize]);
         let mut palette: Vec<Affine<N>> = Vec::new();
-        let crowd = crowd.posed();
         let mut ready = None;
-        for pose in instances.clone().map(shown) {
-            let block = self.posed.of(pose);
+        for instance in instances {
+            let block = self.blocks.of(instance);
             let part = block.index / self.plan.part;
             let mut poses = self.buffer(part);
             let first = if self.plan.lasting {
-                &self.posed.all()[part * self.plan.part]
+                &self.blocks.all()[part * self.plan.part]
             } else {
                 block
             };
@@ -809,7 +758,7 @@ impl<const N: usize> Poser for BlockPoser<N> {
             }
             let Poses { local, model, .. } = &*poses;
             let joints = joints(crowd, block);
-            let lane = (pose - block.instances.start) as usize;
+            let lane = (instance - block.instances.start) as usize;
             let local = &local[block.first_slot - first.first_slot..];
             let model = &model[block.first_joint - first.first_joint..][..joints];
             match what {

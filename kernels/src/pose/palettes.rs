@@ -9,10 +9,9 @@ use std::ops::Range;
 /// Most instances of a sparse block: the lanes of the others would cost more than skinning instances one by one.
 const SPARSE: usize = 10;
 
-/// Returns whether a block has so few instances that kernels for one instance suit it better. Blocks of shared poses do
-/// not count as sparse.
-pub fn is_sparse(crowd: &Crowd, block: &Block) -> bool {
-    block.instances.len() <= SPARSE && crowd.poses().is_none()
+/// Returns whether a block has so few instances that kernels for one instance suit it better.
+pub fn is_sparse(block: &Block) -> bool {
+    block.instances.len() <= SPARSE
 }
 
 /// Palettes of a crowd, to read from.
@@ -45,7 +44,7 @@ impl<'a> Palettes<'a> {
         let count = block.instances.len() * entries;
         match self {
             Self::Rows(rows) => BlockPalettes::Rows(&rows[block.first_row..][..count]),
-            Self::Mixed(lanes) if is_sparse(crowd, block) => BlockPalettes::Rows(
+            Self::Mixed(lanes) if is_sparse(block) => BlockPalettes::Rows(
                 &bytemuck::cast_slice(&lanes[block.first_entry..][..entries])[..count],
             ),
             Self::Lanes(lanes) | Self::Mixed(lanes) => {

@@ -61,9 +61,9 @@ impl ReferencePose {
         Self::playing(crowd, instance, &layers, crowd.update_rate(instance), tick)
     }
 
-    /// The pose that an instance would show without reduced posing.
+    /// The pose that an instance would show if it were posed at every tick.
     pub fn unsaved(crowd: &Crowd, instance: u32, tick: u32) -> Self {
-        let layers = crowd.own_layers().of(instance as usize);
+        let layers = crowd.layers().of(instance as usize);
         Self::playing(crowd, instance, layers, UpdateRate::PLAIN, tick)
     }
 

@@ -1,9 +1,7 @@
 //! Frames of a backend, and the resources that the backends of a rotation share for them.
 
-use super::counters;
 use super::disturbance::Disturber;
-use super::energy::{COUNTERS, EnergyMeter};
-use super::options::{Disturbance, RunOptions};
+use super::options::RunOptions;
 use super::order::WarmUp;
 use super::outcome::{Outcome, Resources, StageTimes, add, times_of};
 use super::pacing::{Clocks, PacedFrame, Pacing, Rig};
@@ -12,16 +10,14 @@ use super::thread_clocks::ThreadClocks;
 use crate::backend::{Flight, Prepared, SelfTimed, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
-    Clock, CountSource, FrameInput, FrameWork, OutputBuffers, Pacer, Result, Stage, StageGroup,
-    StageTime, StageTimer,
+    Clock, FrameInput, FrameWork, OutputBuffers, Pacer, Result, Stage, StageGroup, StageTime,
+    StageTimer,
 };
 use crate::harness::{BackendMemory, DeviceSide, SharedMemory};
 use crate::registry::BackendEntry;
 use crate::scene::DeviceLoad;
 use crate::threads::Threads;
 use std::ops::{Range, RangeInclusive};
-use std::path::Path;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// Time for frames with two in flight, and their smallest and largest number.
@@ -31,18 +27,32 @@ const THROUGHPUT_FRAMES: RangeInclusive<u32> = 3..=100;
 const MOST_OWN_FRAMES: u32 = 1 << 13;
 
 /// A backend with its buffers.
-pub(super) struct Contender<'a> {
+pub(super) struct Subject<'a> {
     pub entry: &'static BackendEntry,
-    /// The crowd that it runs: that of all levels, if it chooses among them.
+    /// The crowd that it runs.
     pub crowd: &'a Crowd,
     pub prepared: Box<dyn Prepared>,
+    /// `true` once a frame gave work to the device.
+    pub uses_device: bool,
+}
+
+/// A backend that takes part in a run.
+pub(super) struct Contender<'a> {
+    pub subject: Subject<'a>,
     /// The result so far. Its memory and device work are those of the last measured frame.
     pub outcome: Outcome,
     pub warm_up: WarmUp,
-    /// `true` once a frame gave work to the device.
-    pub uses_device: bool,
     pub pacing: Pacing,
     pub clocks: Clocks,
+}
+
+/// What a frame is run for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Probe {
+    /// The whole frame and its stages, but for those that fences time.
+    Stages,
+    /// The stages that fences time: in frames of their own, so that no measured frame waits within itself.
+    Fences,
 }
 
 impl<'a> Contender<'a> {
@@ -54,12 +64,14 @@ impl<'a> Contender<'a> {
         outcome: Outcome,
     ) -> Self {
         Self {
-            entry,
-            crowd,
-            prepared,
+            subject: Subject {
+                entry,
+                crowd,
+                prepared,
+                uses_device: false,
+            },
             outcome,
             warm_up: WarmUp::default(),
-            uses_device: false,
             pacing: Pacing::default(),
             clocks: Clocks::default(),
         }
@@ -104,12 +116,7 @@ pub(super) struct Bench {
     timer: StageTimer,
     clocks: ThreadClocks,
     threads: Threads,
-    disturber: Rc<Disturber>,
-    /// Of the processor and of the adapter; `None` where no counter can be read, and where frames are disturbed: the
-    /// disturbance takes energy, too.
-    meters: [Option<EnergyMeter>; 2],
-    /// Counts the processor's events, if they are wanted and can be counted.
-    counters: Option<CountSource>,
+    disturber: Disturber,
     load: DeviceLoad,
     processor: ProcessorClock,
     /// Reads the device's clock in MHz, where its driver tells it.
@@ -124,27 +131,12 @@ impl Bench {
         options: &RunOptions,
         load: DeviceLoad,
     ) -> Self {
-        let mut meters = [None, None];
-        if options.disturbance == Disturbance::default() {
-            let adapter = device.energy_counter();
-            let start = Instant::now();
-            meters = [
-                EnergyMeter::of_processor(Path::new(COUNTERS)),
-                adapter.and_then(|read| EnergyMeter::open(read, || start.elapsed())),
-            ];
-        }
-        let mut counters = None;
-        if options.counters {
-            counters = counters::open(threads).0;
-        }
         Self {
             output,
             timer: StageTimer::default(),
             clocks: ThreadClocks::new(threads),
             threads: threads.clone(),
-            disturber: Rc::new(Disturber::new(options.disturbance)),
-            meters,
-            counters,
+            disturber: Disturber::new(options.disturbance),
             load,
             processor: ProcessorClock::default(),
             megahertz: device.megahertz_reader(),
@@ -153,16 +145,16 @@ impl Bench {
     }
 
     /// What keeps the device's clock up while a backend is measured; `None` if nothing does.
-    fn pacer(&self, contender: &Contender) -> Option<Pacer<'_>> {
+    fn pacer(&self, subject: &Subject) -> Option<Pacer<'_>> {
         self.device
             .pacer()
-            .filter(|_| contender.uses_device && self.load == DeviceLoad::Busy)
+            .filter(|_| subject.uses_device && self.load == DeviceLoad::Busy)
     }
 
     /// Notes the clocks at the end of a block of so many frames, and states those of all frames so far.
     fn note_clocks(&self, contender: &mut Contender, frames: usize) -> Result<()> {
         let clocks = &mut contender.clocks;
-        if contender.uses_device
+        if contender.subject.uses_device
             && let Some(pacer) = self.device.pacer()
         {
             clocks
@@ -179,20 +171,24 @@ impl Bench {
         Ok(())
     }
 
-    /// Runs one frame, from the crowd's tick to its last pixel; leaves its spans in the timer, without those that
-    /// fences would measure.
-    pub fn frame(&mut self, contender: &mut Contender, tick: u32) -> Result<Duration> {
+    /// Runs one frame, from the crowd's tick to its last pixel; leaves in the timer what the probe asks for.
+    pub fn frame(&mut self, subject: &mut Subject, tick: u32, probe: Probe) -> Result<Duration> {
+        let is_fenced = self.device.clock().is_fenced();
         self.device.take_work();
-        self.device.set_timing(!self.device.clock().is_fenced());
+        self.device.set_timing(probe == Probe::Fences || !is_fenced);
         self.begin();
         let computed_before = self.clocks.now();
         let start = self.device.now();
-        self.submit(contender, tick)?.finish()?;
+        self.submit(subject, tick)?.finish()?;
         let time = self.device.now().duration_since(start);
         let computed_after = self.clocks.now();
         self.device.set_timing(true);
         self.device.collect(&mut self.timer)?;
         let spans = &mut self.timer.spans;
+        if probe == Probe::Fences {
+            spans.retain(|span| span.clock == Clock::Fenced);
+            return Ok(time);
+        }
         let ns = time.as_nanos() as u64;
         spans.push(StageTime::new(Stage::Frame, Clock::Wall, ns));
         if let (Some(before), Some(after)) = (computed_before, computed_after) {
@@ -210,29 +206,28 @@ impl Bench {
         interrupted: impl Fn() -> bool,
         record: impl FnMut(Duration),
     ) -> Result<Range<u32>> {
-        let disturber = Rc::clone(&self.disturber);
-        disturber.during(|| {
-            let Some(program) = contender.prepared.self_timed() else {
-                return self.timed_block(contender, frames, interrupted, record);
-            };
-            self.program_block(
-                program,
-                &mut contender.outcome.stages,
-                frames.clone(),
-                record,
-            )?;
-            let host = contender.prepared.footprint(contender.crowd).host;
-            // A program that does not say what it holds has no memory to report.
-            contender.outcome.resources = (host.total() > 0).then(|| Resources {
-                memory: BackendMemory {
-                    host,
-                    ..BackendMemory::default()
-                },
-                work: FrameWork::default(),
-                energy: [None; 2],
-            });
-            Ok(frames)
-        })
+        let Some(program) = contender.subject.prepared.self_timed() else {
+            return self.timed_block(contender, frames, interrupted, record);
+        };
+        self.program_block(
+            program,
+            &mut contender.outcome.stages,
+            frames.clone(),
+            record,
+        )?;
+        let Subject {
+            prepared, crowd, ..
+        } = &contender.subject;
+        let host = prepared.footprint(crowd).host;
+        // A program that does not say what it holds has no memory to report.
+        contender.outcome.resources = (host.total() > 0).then(|| Resources {
+            memory: BackendMemory {
+                host,
+                ..BackendMemory::default()
+            },
+            work: FrameWork::default(),
+        });
+        Ok(frames)
     }
 
     /// Measures some frames of a backend that times them itself: one at a time if caches are emptied before each.
@@ -267,21 +262,20 @@ impl Bench {
         mut record: impl FnMut(Duration),
     ) -> Result<Range<u32>> {
         let mut measured = frames.start..frames.start;
-        self.device.work_for(contender.entry.name);
-        if contender.crowd.has_frozen() && !interrupted() {
+        self.device.work_for(contender.subject.entry.name);
+        if contender.subject.crowd.has_frozen() && !interrupted() {
             // Other backends overwrote the frozen vertices in the shared buffers; one unrecorded frame restores them.
-            self.frame(contender, frames.start.saturating_sub(1))?;
+            let before = frames.start.saturating_sub(1);
+            self.frame(&mut contender.subject, before, Probe::Stages)?;
         }
         contender.clocks.processor.push(self.processor.measure());
-        let mut pacing = std::mem::take(&mut contender.pacing);
-        pacing.wake(self.pacer(contender))?;
-        contender.pacing = pacing;
+        contender.pacing.wake(self.pacer(&contender.subject))?;
         for frame in frames {
             if interrupted() {
                 break;
             }
             // Frame numbers are ticks, so that every backend computes the same poses.
-            let PacedFrame { time, piece } = self.paced(contender, frame, Self::frame)?;
+            let PacedFrame { time, piece } = self.paced(contender, frame, Probe::Stages)?;
             record(time);
             contender.clocks.frames.extend(piece);
             add(&mut contender.outcome.stages, frame, &self.timer.spans);
@@ -296,39 +290,34 @@ impl Bench {
                 device_is_host: self.device.is_software(),
             };
             contender.outcome.resources = Some(Resources {
-                memory: shared.of(&contender.prepared.footprint(contender.crowd)),
+                memory: shared.of(&contender
+                    .subject
+                    .prepared
+                    .footprint(contender.subject.crowd)),
                 // Each frame clears the count first, so this is the work of the last one.
                 work: self.device.take_work(),
-                energy: [None; 2],
             });
         }
         Ok(measured)
     }
 
-    /// Runs a frame with the device's clock kept up, by a function that times it.
-    fn paced(
-        &mut self,
-        contender: &mut Contender,
-        tick: u32,
-        run: impl FnMut(&mut Self, &mut Contender, u32) -> Result<Duration>,
-    ) -> Result<PacedFrame> {
-        let mut pacing = std::mem::take(&mut contender.pacing);
-        let mut rig = BenchRig {
+    /// Runs a frame with the device's clock kept up.
+    fn paced(&mut self, contender: &mut Contender, tick: u32, probe: Probe) -> Result<PacedFrame> {
+        contender.pacing.frame(&mut BenchRig {
             bench: self,
-            contender,
+            subject: &mut contender.subject,
             tick,
-            run,
-        };
-        let paced = pacing.frame(&mut rig);
-        contender.pacing = pacing;
-        paced
+            run: |bench: &mut Self, subject: &mut Subject| bench.frame(subject, tick, probe),
+        })
     }
 
     /// Runs a frame again, without recording it.
     pub fn again(&mut self, contender: &mut Contender, tick: u32) -> Result<()> {
-        match contender.prepared.self_timed() {
+        match contender.subject.prepared.self_timed() {
             Some(program) => program.measure(tick..tick + 1).map(drop),
-            None => self.frame(contender, tick).map(drop),
+            None => self
+                .frame(&mut contender.subject, tick, Probe::Stages)
+                .map(drop),
         }
     }
 
@@ -338,13 +327,13 @@ impl Bench {
         contender: &mut Contender,
         interrupted: impl Fn() -> bool,
     ) -> Result<()> {
-        self.device.work_for(contender.entry.name);
+        self.device.work_for(contender.subject.entry.name);
         if let Some(pacer) = self.device.pacer() {
             pacer.wake()?;
         }
         let mut count = 1;
         while let Some(frame) = contender.warm_up.next_frame(interrupted()) {
-            if let Some(program) = contender.prepared.self_timed() {
+            if let Some(program) = contender.subject.prepared.self_timed() {
                 let stages = &mut contender.outcome.stages;
                 for time in measure_program(program, stages, frame..frame + count)? {
                     contender.warm_up.record(time);
@@ -353,8 +342,8 @@ impl Bench {
                 count = (2 * count).min(MOST_OWN_FRAMES);
                 continue;
             }
-            let time = self.paced(contender, frame, Self::frame)?.time;
-            contender.uses_device |= self.device.take_work().reaches_device();
+            let time = self.paced(contender, frame, Probe::Stages)?.time;
+            contender.subject.uses_device |= self.device.take_work().reaches_device();
             contender.warm_up.record(time);
             // Creates the stages' rows, so that none is allocated while measuring.
             add(&mut contender.outcome.stages, frame, &self.timer.spans);
@@ -374,14 +363,15 @@ impl Bench {
         let frames = fitting
             .min(most)
             .clamp(*THROUGHPUT_FRAMES.start(), *THROUGHPUT_FRAMES.end());
-        let disturber = Rc::clone(&self.disturber);
         let mut samples = Vec::new();
-        let paced = self.paced(contender, 0, |bench, contender, _| {
-            bench.device.set_timing(false);
-            let measured = disturber.during(|| bench.in_flight(contender, frames));
-            bench.device.set_timing(true);
-            samples = measured?;
-            Ok(frame)
+        let paced = contender.pacing.frame(&mut BenchRig {
+            bench: self,
+            subject: &mut contender.subject,
+            tick: 0,
+            run: |bench: &mut Self, subject: &mut Subject| {
+                samples = bench.in_flight(subject, frames)?;
+                Ok(frame)
+            },
         })?;
         contender.clocks.in_flight.extend(paced.piece);
         let last = (!samples.is_empty()).then_some(frames);
@@ -398,14 +388,16 @@ impl Bench {
     }
 
     /// Times from one frame's end to the next one's with two in flight; empty if frames end when they are submitted.
-    fn in_flight(&mut self, contender: &mut Contender, frames: u32) -> Result<Vec<(u32, u64)>> {
+    fn in_flight(&mut self, subject: &mut Subject, frames: u32) -> Result<Vec<(u32, u64)>> {
+        self.device.set_timing(false);
         let mut ends = Vec::with_capacity(frames as usize + 1);
         let mut earlier: Option<Flight> = None;
         // One frame more than is recorded: the first end has no predecessor.
         for frame in 0..=frames {
             self.begin();
-            let Some(flight) = self.submit(contender, frame)?.launch() else {
-                return Ok(Vec::new());
+            let Some(flight) = self.submit(subject, frame)?.launch() else {
+                ends.clear();
+                break;
             };
             if let Some(earlier) = earlier.replace(flight) {
                 earlier.land()?;
@@ -416,72 +408,11 @@ impl Bench {
             last.land()?;
             ends.push(Instant::now());
         }
+        self.device.set_timing(true);
         let times = ends
             .windows(2)
             .map(|ends| (ends[1] - ends[0]).as_nanos() as u64);
         Ok((0..).zip(times).collect())
-    }
-
-    /// Measures the energy of frames that are not recorded, where it is counted: that of the processor, and that of the
-    /// adapter if frames reach it.
-    pub fn energy(
-        &mut self,
-        contender: &mut Contender,
-        interrupted: impl Fn() -> bool,
-    ) -> Result<()> {
-        let Some(mut resources) = contender.outcome.resources else {
-            return Ok(());
-        };
-        let mut meters = std::mem::take(&mut self.meters);
-        let start = Instant::now();
-        let mut tick = 0;
-        self.device.set_timing(false);
-        let is_wanted = [true, resources.work.reaches_device()];
-        for side in 0..meters.len() {
-            let Some(meter) = meters[side].as_mut().filter(|_| is_wanted[side]) else {
-                continue;
-            };
-            resources.energy[side] = meter.measure(
-                || start.elapsed(),
-                || {
-                    if interrupted() {
-                        return Ok(false);
-                    }
-                    self.begin();
-                    self.submit(contender, tick)?.finish()?;
-                    tick += 1;
-                    Ok(true)
-                },
-            )?;
-        }
-        self.device.set_timing(true);
-        self.meters = meters;
-        contender.outcome.resources = Some(resources);
-        Ok(())
-    }
-
-    /// Runs a frame in which the processor's events are counted, if they are; adds only the counts.
-    pub fn counted_frame(&mut self, contender: &mut Contender, tick: u32) -> Result<()> {
-        if self.counters.is_none() {
-            return Ok(());
-        }
-        std::mem::swap(&mut self.counters, &mut self.timer.counters);
-        self.begin();
-        let before = self.timer.read_counts();
-        let done = self.submit(contender, tick).and_then(Ticket::finish);
-        self.timer.add_counts(Stage::Frame, before);
-        std::mem::swap(&mut self.counters, &mut self.timer.counters);
-        for times in contender
-            .outcome
-            .stages
-            .iter_mut()
-            .filter(|times| times.clock == Clock::Wall)
-        {
-            if let Some(counts) = self.timer.counts_of(times.stage) {
-                times.counts.add(counts);
-            }
-        }
-        done
     }
 
     /// Runs frames whose stages on the device are timed by fences, if they are; adds only these stages. They have
@@ -491,22 +422,11 @@ impl Bench {
             return Ok(());
         }
         for frame in frames {
-            let paced = self.paced(contender, frame, Self::fenced_frame)?;
+            let paced = self.paced(contender, frame, Probe::Fences)?;
             contender.clocks.fenced.extend(paced.piece);
             add(&mut contender.outcome.stages, frame, &self.timer.spans);
         }
         self.note_clocks(contender, 0)
-    }
-
-    /// Runs a frame whose stages on the device are timed by fences; leaves only these in the timer.
-    fn fenced_frame(&mut self, contender: &mut Contender, tick: u32) -> Result<Duration> {
-        self.begin();
-        let start = self.device.now();
-        self.submit(contender, tick)?.finish()?;
-        let time = self.device.now().duration_since(start);
-        self.device.collect(&mut self.timer)?;
-        self.timer.spans.retain(|span| span.clock == Clock::Fenced);
-        Ok(time)
     }
 
     fn begin(&mut self) {
@@ -515,7 +435,7 @@ impl Bench {
     }
 
     /// Submits a frame and what draws it.
-    fn submit(&mut self, contender: &mut Contender, tick: u32) -> Result<Ticket> {
+    fn submit(&mut self, subject: &mut Subject, tick: u32) -> Result<Ticket> {
         let Self {
             output,
             device,
@@ -523,43 +443,43 @@ impl Bench {
             ..
         } = self;
         let mut frame = FrameInput {
-            crowd: contender.crowd,
+            crowd: subject.crowd,
             tick,
             output,
         };
-        let ticket = contender.prepared.submit(&mut frame, timer)?;
-        device.draw(ticket, &*contender.prepared, &frame, timer)
+        let ticket = subject.prepared.submit(&mut frame, timer)?;
+        device.draw(ticket, &*subject.prepared, &frame, timer)
     }
 }
 
-/// A frame of a backend on a bench.
-struct BenchRig<'b, 'c, 'd, F> {
+/// A frame of a backend on a bench, or several that are paced as one.
+struct BenchRig<'b, 's, 'a, F> {
     bench: &'b mut Bench,
-    contender: &'c mut Contender<'d>,
+    subject: &'s mut Subject<'a>,
     tick: u32,
     run: F,
 }
 
 impl<F> Rig for BenchRig<'_, '_, '_, F>
 where
-    F: FnMut(&mut Bench, &mut Contender, u32) -> Result<Duration>,
+    F: FnMut(&mut Bench, &mut Subject) -> Result<Duration>,
 {
     fn pacer(&self) -> Option<Pacer<'_>> {
-        self.bench.pacer(self.contender)
+        self.bench.pacer(self.subject)
     }
 
     fn prepare(&mut self, is_first: bool) -> Result<()> {
-        if !is_first && self.contender.crowd.turnover().is_some() {
+        if !is_first && self.subject.crowd.turnover().is_some() {
             // The same instances are to be replaced again.
-            self.bench
-                .frame(self.contender, self.tick.saturating_sub(1))?;
+            let before = self.tick.saturating_sub(1);
+            self.bench.frame(self.subject, before, Probe::Stages)?;
         }
         self.bench.disturber.before_frame(&self.bench.threads);
         Ok(())
     }
 
     fn frame(&mut self) -> Result<Duration> {
-        (self.run)(self.bench, self.contender, self.tick)
+        (self.run)(self.bench, self.subject)
     }
 }
 
@@ -568,46 +488,18 @@ mod tests {
     use super::*;
     use crate::backend::{Context, Skinned};
     use crate::harness::opened_device;
-    use crate::harness::run::Status;
+    use crate::harness::run::{Disturbance, Status};
     use crate::model::RotationBlend;
     use crate::pose::PoseData;
     use crate::registry::REGISTRY;
     use crate::scene::{BuiltScene, Scene, Settings};
-    use std::cell::{Cell, RefCell};
+    use std::cell::RefCell;
+    use std::rc::Rc;
 
-    /// Surroundings of one request for frames.
-    #[derive(Debug, Clone, Copy)]
-    struct Seen {
-        frames: usize,
-        /// Lines of memory that were written until then.
-        written: u64,
-        /// `true` if neighbours streamed.
-        crowded: bool,
-    }
-
-    /// A backend that does nothing but look around.
+    /// A backend that does nothing but count the frames of each request.
     struct Watcher {
-        disturber: Rc<Disturber>,
         times_itself: bool,
-        seen: Rc<RefCell<Vec<Seen>>>,
-    }
-
-    impl Watcher {
-        fn note(&self, frames: usize) {
-            let (written, start) = (self.disturber.written(), Instant::now());
-            let patience = Duration::from_secs(if self.disturber.disturbance.neighbours > 0 {
-                20
-            } else {
-                0
-            });
-            let looks = || (start.elapsed() < patience).then(|| self.disturber.written());
-            let crowded = std::iter::from_fn(looks).any(|now| now > written);
-            self.seen.borrow_mut().push(Seen {
-                frames,
-                written,
-                crowded,
-            });
-        }
+        requests: Rc<RefCell<Vec<usize>>>,
     }
 
     impl Prepared for Watcher {
@@ -621,7 +513,7 @@ mod tests {
             if self.times_itself { Some(self) } else { None }
         }
         fn submit(&mut self, _: &mut FrameInput, _: &mut StageTimer) -> Result<Ticket> {
-            self.note(1);
+            self.requests.borrow_mut().push(1);
             Ok(Ticket::default())
         }
         fn skinned(&self) -> Skinned {
@@ -658,67 +550,9 @@ mod tests {
             false
         }
         fn measure(&mut self, frames: Range<u32>) -> Result<Vec<Vec<StageTime>>> {
-            self.note(frames.len());
+            self.requests.borrow_mut().push(frames.len());
             Ok(vec![Vec::new(); frames.len()])
         }
-    }
-
-    /// An adapter that gets some work in every frame, and takes a millijoule for it. Reading its counter takes a microjoule.
-    struct Metered {
-        work: FrameWork,
-        microjoules: Rc<Cell<u64>>,
-    }
-
-    impl DeviceSide for Metered {
-        fn energy_counter(&self) -> Option<Box<dyn Fn() -> Option<u64>>> {
-            let microjoules = Rc::clone(&self.microjoules);
-            Some(Box::new(move || {
-                microjoules.set(microjoules.get() + 1);
-                Some(microjoules.get())
-            }))
-        }
-        fn take_work(&self) -> FrameWork {
-            self.work
-        }
-        fn draw(
-            &mut self,
-            ticket: Ticket,
-            _: &dyn Prepared,
-            _: &FrameInput,
-            _: &mut StageTimer,
-        ) -> Result<Ticket> {
-            self.microjoules.set(self.microjoules.get() + 1_000);
-            Ok(ticket)
-        }
-    }
-
-    #[test]
-    fn an_adapter_has_energy_beside_backends_that_use_it() {
-        let scene = scene();
-        let (context, options) = (Context::default(), RunOptions::default());
-        let measured = |work: FrameWork| {
-            let microjoules = Rc::default();
-            let device = Box::new(Metered { work, microjoules });
-            let mut bench = Bench::new(
-                OutputBuffers::default(),
-                device,
-                &context.threads,
-                &options,
-                DeviceLoad::Busy,
-            );
-            let mut contender = watched(&scene, &bench, false, &Rc::default());
-            bench.block(&mut contender, 0..2, || false, |_| ()).unwrap();
-            bench.energy(&mut contender, || false).unwrap();
-            let [_, adapter] = contender.outcome.resources.unwrap().energy;
-            adapter.map(|energy| energy.microjoules.round())
-        };
-        assert_eq!(measured(FrameWork::default()), None);
-        let some = FrameWork {
-            dispatches: 1,
-            ..FrameWork::default()
-        };
-        let energy = measured(some).unwrap();
-        assert!((1_000.0..=1_001.0).contains(&energy), "{energy}");
     }
 
     fn scene() -> BuiltScene {
@@ -733,26 +567,11 @@ mod tests {
             .unwrap()
     }
 
-    /// A watcher that is to be measured.
-    fn watched<'a>(
-        scene: &'a BuiltScene,
-        bench: &Bench,
-        times_itself: bool,
-        seen: &Rc<RefCell<Vec<Seen>>>,
-    ) -> Contender<'a> {
-        let prepared = Box::new(Watcher {
-            disturber: Rc::clone(&bench.disturber),
-            times_itself,
-            seen: Rc::clone(seen),
-        });
-        let outcome = Outcome::new("watcher", 0, Status::Ok);
-        Contender::new(&REGISTRY[0], &scene.crowd, prepared, outcome)
-    }
-
-    /// Surroundings of the requests for a block of two frames.
-    fn seen(disturbance: Disturbance, times_itself: bool) -> Vec<Seen> {
+    /// The requests for a block of two frames, and how many lines of memory were written for each frame of a block of
+    /// one and of a block of two.
+    fn watched(disturbance: Disturbance, times_itself: bool) -> (Vec<usize>, [u64; 2]) {
         let scene = scene();
-        let (context, seen) = (Context::default(), Rc::default());
+        let context = Context::default();
         let options = RunOptions {
             disturbance,
             ..RunOptions::default()
@@ -764,57 +583,29 @@ mod tests {
             &options,
             DeviceLoad::Busy,
         );
-        let mut contender = watched(&scene, &bench, times_itself, &seen);
-        bench.block(&mut contender, 0..2, || false, |_| ()).unwrap();
-        let written = bench.disturber.written();
-        assert_eq!(
-            bench.disturber.written(),
-            written,
-            "neighbours rest between blocks"
-        );
-        seen.take()
+        let requests = Rc::default();
+        let watcher = Box::new(Watcher {
+            times_itself,
+            requests: Rc::clone(&requests),
+        });
+        let outcome = Outcome::new("watcher", 0, Status::Ok);
+        let mut contender = Contender::new(&REGISTRY[0], &scene.crowd, watcher, outcome);
+        bench.block(&mut contender, 0..1, || false, |_| ()).unwrap();
+        let one = bench.disturber.written();
+        requests.borrow_mut().clear();
+        bench.block(&mut contender, 1..3, || false, |_| ()).unwrap();
+        let two = bench.disturber.written() - one;
+        (requests.take(), [one, two / 2])
     }
 
     #[test]
     fn caches_are_emptied_before_each_frame() {
         for times_itself in [false, true] {
-            let seen = seen(
-                Disturbance {
-                    cold: true,
-                    neighbours: 0,
-                },
-                times_itself,
-            );
-            let [first, second] = seen[..] else {
-                panic!("{seen:?}")
-            };
-            assert!(
-                (first.frames, second.frames) == (1, 1) && first.written > 0,
-                "{seen:?}"
-            );
-            assert_eq!(second.written, 2 * first.written);
+            let (requests, written) = watched(Disturbance { cold: true }, times_itself);
+            assert_eq!(requests, [1, 1]);
+            assert!(written[0] > 0 && written[0] == written[1], "{written:?}");
         }
-    }
-
-    #[test]
-    fn neighbours_stream_during_frames() {
-        for (times_itself, requests) in [(false, 2), (true, 1)] {
-            let crowded = seen(
-                Disturbance {
-                    cold: false,
-                    neighbours: 1,
-                },
-                times_itself,
-            );
-            assert!(
-                crowded.len() == requests && crowded.iter().all(|seen| seen.crowded),
-                "{crowded:?}"
-            );
-            let alone = seen(Disturbance::default(), times_itself);
-            assert!(
-                alone.iter().all(|seen| !seen.crowded && seen.written == 0),
-                "{alone:?}"
-            );
-        }
+        let (_, written) = watched(Disturbance::default(), false);
+        assert_eq!(written, [0, 0]);
     }
 }

@@ -1,19 +1,18 @@
 //! The course of a run: which backends run together, what admits them, and in which order they are measured.
 
 use super::audit::Auditor;
-use super::bench::{Bench, Contender};
-use super::demand::{Demand, crowd_for};
+use super::bench::{Bench, Contender, Probe};
+use super::demand::Demand;
 use super::observer::{Observer, Step};
 use super::options::RunOptions;
-use super::order::{Event, Order, Pace, Window};
+use super::order::{Event, Order, Pace};
 use super::outcome::{Floor, Outcome, Status, times_of};
 use crate::backend::{Context, LaterPasses};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Clock, Footprint, FrameInput, Memory, Result, Stage, StageTimer};
 use crate::harness::picture::{Sight, depth_difference, is_empty};
 use crate::harness::{
-    Coverage, DeviceSide, Limits, OpenDevice, Parity, SAMPLED, Tolerance, gameplay, opened_device,
-    parity,
+    Coverage, DeviceSide, Limits, OpenDevice, Parity, Tolerance, gameplay, opened_device, parity,
 };
 use crate::reference::{Blending, shown};
 use crate::registry::BackendEntry;
@@ -93,11 +92,10 @@ impl<'a> Contest<'a> {
     ) -> Self {
         let demand = Demand::new(context, scene);
         let by_software = demand.shared.device_is_host && demand.passes > 0;
-        let pace = match (options.sustain, options.frames) {
-            (Some(time), _) => Pace::Sustained(time),
-            (None, Some(frames)) => Pace::Frames(frames),
-            (None, None) if options.brief_on_software && by_software => Pace::Brief,
-            (None, None) => Pace::Full,
+        let pace = match options.frames {
+            Some(frames) => Pace::Frames(frames),
+            None if options.brief_on_software && by_software => Pace::Brief,
+            None => Pace::Full,
         };
         let seed = options
             .seed
@@ -198,7 +196,7 @@ impl<'a> Contest<'a> {
 
     /// Allocates a backend's buffers.
     fn contender(&self, entry: &'static BackendEntry) -> Result<Contender<'a>> {
-        let crowd = crowd_for(self.scene, entry)?;
+        let crowd = &self.scene.crowd;
         let prepared = entry
             .create(self.context)?
             .prepare(crowd, &self.demand.job)?;
@@ -230,20 +228,20 @@ impl<'a> Contest<'a> {
         if let Some(reason) = unpresentable.filter(|_| self.depth == Depth::Measured) {
             return Err(BackendError::Unavailable(reason.into()));
         }
-        let coverage = self.coverage(contender, &*bench.device)?;
-        let tolerance = self.tolerance(contender.crowd);
+        let coverage = self.coverage(&*bench.device)?;
+        let tolerance = self.tolerance(contender.subject.crowd);
         let parity = parity::verify(
-            &mut *contender.prepared,
+            &mut *contender.subject.prepared,
             self.context,
-            contender.crowd,
+            contender.subject.crowd,
             &mut bench.output,
             &coverage,
             tolerance,
         )?;
         agreed(contender.outcome.parity.insert(parity).failure.clone())?;
         self.compare_gameplay(contender, bench)?;
-        if unpresentable.is_none() && contender.prepared.self_timed().is_none() {
-            let time = bench.frame(contender, VERIFIED_TICKS[0])?;
+        if unpresentable.is_none() && contender.subject.prepared.self_timed().is_none() {
+            let time = bench.frame(&mut contender.subject, VERIFIED_TICKS[0], Probe::Stages)?;
             contender.warm_up.record(time);
             self.compare_picture(contender, &*bench.device)?;
         }
@@ -251,45 +249,27 @@ impl<'a> Contest<'a> {
     }
 
     /// Reason why a backend's frames cannot be measured with the run's number of passes, if any.
-    fn unpresentable(&self, contender: &mut Contender) -> Option<&'static str> {
-        match (contender.entry.abilities().later_passes, self.demand.passes) {
+    fn unpresentable(&self, contender: &Contender) -> Option<&'static str> {
+        let later_passes = contender.subject.entry.abilities().later_passes;
+        match (later_passes, self.demand.passes) {
             (LaterPasses::SkinAgain, 0) => Some("skins in the draw; needs --passes 1 or more"),
-            // What times itself does not draw.
-            (LaterPasses::NotDrawn, 1..) if contender.prepared.self_timed().is_none() => {
-                Some("its output cannot be drawn; needs --passes 0")
-            }
+            (LaterPasses::NotDrawn, 1..) => Some("its output cannot be drawn; needs --passes 0"),
             _ => None,
         }
     }
 
     /// Ticks and instances on which a backend is verified.
-    fn coverage(&self, contender: &Contender, device: &dyn DeviceSide) -> Result<Coverage> {
+    fn coverage(&self, device: &dyn DeviceSide) -> Result<Coverage> {
+        let crowd = &self.scene.crowd;
         let coverage = match self.depth {
-            Depth::Verified => Coverage::all(contender.crowd, &VERIFIED_TICKS),
+            Depth::Verified => Coverage::all(crowd, &VERIFIED_TICKS),
             Depth::Measured => {
-                let mut also = device.chunk_ends(contender.crowd)?;
-                // Of each model and level that the scene shows.
-                if let Some(levels) = self
-                    .scene
-                    .levels
-                    .as_ref()
-                    .filter(|_| contender.entry.chooses_levels())
-                {
-                    let chosen: Vec<u32> = levels.chosen().collect();
-                    let shown = self
-                        .scene
-                        .crowd
-                        .groups()
-                        .iter()
-                        .flat_map(|group| parity::spread(group, SAMPLED));
-                    also.extend(shown.map(|instance| chosen[instance as usize]));
-                }
-                Coverage::sampled(contender.crowd, &VERIFIED_TICKS, &also)
+                let also = device.chunk_ends(crowd)?;
+                Coverage::sampled(crowd, &VERIFIED_TICKS, &also)
             }
         };
         Ok(Coverage {
             frustum: self.demand.job.frustum,
-            eye: self.demand.job.eye,
             ..coverage
         })
     }
@@ -299,7 +279,7 @@ impl<'a> Contest<'a> {
         let Some(gameplay) = &self.scene.gameplay else {
             return Ok(());
         };
-        let backend = &mut *contender.prepared;
+        let backend = &mut *contender.subject.prepared;
         let crowd = &self.scene.crowd;
         for tick in VERIFIED_TICKS {
             let mut frame = FrameInput {
@@ -324,7 +304,7 @@ impl<'a> Contest<'a> {
 
     /// Compares the last frame's picture with the first backend's, unless the backend's vertices differ on purpose.
     fn compare_picture(&mut self, contender: &Contender, device: &dyn DeviceSide) -> Result<()> {
-        let backend = &contender.prepared;
+        let backend = &contender.subject.prepared;
         let exact = backend.blending() == Blending::Linear && backend.approximation().is_none();
         if let Some(depths) = device.depths()?.filter(|_| exact) {
             let Some(first) = &self.first_depths else {
@@ -358,7 +338,11 @@ impl<'a> Contest<'a> {
         Sight {
             width: self.scene.resolution[0] as usize,
             range: self.scene.depth_range().map(f64::from),
-            pixels: self.scene.eye().scale.into(),
+            pixels: self
+                .scene
+                .camera
+                .pixels_of_metre(self.scene.resolution)
+                .into(),
             apart: 2.0 * off,
         }
     }
@@ -374,27 +358,13 @@ impl<'a> Contest<'a> {
         while let Some(event) = order.next_event() {
             let at_hand = racing.len();
             match event {
-                Event::Window(window) => {
-                    if window == Window::Between {
-                        self.observer.first_window_ended();
-                    }
-                    for contender in racing.values_mut() {
-                        if window == Window::Between {
-                            contender.outcome.first_ns = contender.outcome.median(Stage::Frame);
-                        }
-                        contender.clear_times(room);
-                    }
-                }
                 Event::Block(index, frames) => {
                     let Some(contender) = racing.get_mut(&index) else {
                         continue;
                     };
-                    if order.window() == Window::Between {
-                        contender.clear_times(room);
-                    }
                     self.tell(
                         "measuring",
-                        Some(contender.entry),
+                        Some(contender.subject.entry),
                         contender.outcome.parity.as_ref(),
                         at_hand,
                         order.progress(),
@@ -440,7 +410,7 @@ impl<'a> Contest<'a> {
         for mut contender in contenders {
             self.tell(
                 "warming up",
-                Some(contender.entry),
+                Some(contender.subject.entry),
                 contender.outcome.parity.as_ref(),
                 at_hand,
                 0.0,
@@ -482,11 +452,8 @@ impl<'a> Contest<'a> {
                 bench.again(contender, last)?;
             }
         }
-        if contender.prepared.self_timed().is_some() {
+        if contender.subject.prepared.self_timed().is_some() {
             return Ok(());
-        }
-        if let Some(last) = measured.clone().next_back() {
-            bench.counted_frame(contender, last)?;
         }
         bench.fenced_frames(contender, measured)?;
         if is_last
@@ -495,9 +462,6 @@ impl<'a> Contest<'a> {
             && let Some(last) = bench.throughput(contender, order.mean(index), self.pace.most())?
         {
             self.audit(contender, bench, last)?;
-        }
-        if is_last {
-            bench.energy(contender, || self.observer.interrupted())?;
         }
         Ok(())
     }
@@ -511,8 +475,8 @@ impl<'a> Contest<'a> {
 
     /// Compares some vertices of the last frame with the reference of its tick. Fails if they are wrong.
     fn audit(&mut self, contender: &mut Contender, bench: &mut Bench, tick: u32) -> Result<()> {
-        let backend = &mut *contender.prepared;
-        let crowd = contender.crowd;
+        let backend = &mut *contender.subject.prepared;
+        let crowd = contender.subject.crowd;
         let instances = self.auditor.instances(crowd, backend.visible()?.as_deref());
         let coverage = Coverage {
             ticks: vec![tick],
@@ -521,7 +485,6 @@ impl<'a> Contest<'a> {
                 .map(|instance| instance..instance + 1)
                 .collect(),
             frustum: self.demand.job.frustum,
-            eye: self.demand.job.eye,
         };
         let before = (1..=RECOGNISED).filter_map(|back| tick.checked_sub(back));
         let earlier: Vec<u32> = before
@@ -544,7 +507,7 @@ impl<'a> Contest<'a> {
     fn measure_limits(&mut self, contenders: &mut [Contender], device: &dyn DeviceSide) {
         self.tell("measuring", None, None, contenders.len(), 0.0);
         for contender in contenders {
-            for traffic in contender.prepared.traffic(contender.crowd) {
+            for traffic in contender.subject.prepared.traffic(contender.subject.crowd) {
                 let clock = match traffic.memory {
                     Memory::Host { .. } | Memory::Staging { .. } => Clock::Wall,
                     Memory::Device | Memory::Upload => device.clock().label(),
@@ -591,13 +554,13 @@ impl<'a> Contest<'a> {
     /// Ends a backend, which has no times if it failed.
     fn end(&mut self, contender: Contender, ended: Result<()>) -> io::Result<()> {
         let Contender {
-            prepared,
+            subject,
             mut outcome,
             ..
         } = contender;
-        outcome.device = prepared.device();
-        outcome.gameplay_delay = prepared.gameplay_delay();
-        drop(prepared);
+        outcome.device = subject.prepared.device();
+        outcome.gameplay_delay = subject.prepared.gameplay_delay();
+        drop(subject);
         if let Err(error) = ended {
             outcome = outcome.failed(&error);
         }

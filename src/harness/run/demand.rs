@@ -1,8 +1,7 @@
 //! What a run of a scene asks of its backends, and the memory that they would take for it.
 
 use crate::backend::Context;
-use crate::crowd::Crowd;
-use crate::frame::{BackendError, Footprint, Job, Result, Retention};
+use crate::frame::{Footprint, Job, Result, Retention};
 use crate::frustum::Frustum;
 use crate::harness::{BackendMemory, SharedMemory, opened_device};
 use crate::registry::BackendEntry;
@@ -30,7 +29,6 @@ impl Demand {
         let job = Job {
             keep,
             frustum: Frustum::new(scene.view_projection()),
-            eye: scene.eye(),
             gameplay: scene.gameplay.clone(),
             first_kernel: false,
         };
@@ -51,9 +49,7 @@ impl Demand {
         scene: &BuiltScene,
         entry: &BackendEntry,
     ) -> Result<Footprint> {
-        entry
-            .create(context)?
-            .footprint(crowd_for(scene, entry)?, &self.job)
+        entry.create(context)?.footprint(&scene.crowd, &self.job)
     }
 }
 
@@ -63,23 +59,11 @@ pub fn passes(context: &Context, scene: &BuiltScene) -> u32 {
     Demand::new(context, scene).passes
 }
 
-/// The crowd of a scene for a backend: that of all levels, if it chooses among them.
-///
-/// # Errors
-/// [`BackendError::Unavailable`] if the scene has no levels to choose from.
-pub(super) fn crowd_for<'a>(scene: &'a BuiltScene, entry: &BackendEntry) -> Result<&'a Crowd> {
-    if entry.chooses_levels() {
-        scene.choices().map_err(BackendError::Unavailable)
-    } else {
-        Ok(&scene.crowd)
-    }
-}
-
 /// Memory that a backend would take for a scene, without running it.
 ///
 /// # Errors
-/// [`BackendError::Unavailable`] if the machine lacks what the backend needs or the backend does not support the scene,
-/// or [`BackendError::TooLarge`] if the crowd exceeds a limit of the device.
+/// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if the machine lacks what the backend needs or the backend does not support the scene,
+/// or [`BackendError::TooLarge`](crate::frame::BackendError::TooLarge) if the crowd exceeds a limit of the device.
 pub fn promised_memory(
     context: &Context,
     scene: &BuiltScene,

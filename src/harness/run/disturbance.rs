@@ -1,5 +1,4 @@
-//! Disturbances of measured frames, on request: caches that are emptied before each of them, and neighbours that
-//! stream memory meanwhile.
+//! Disturbance of measured frames, on request: caches that are emptied before each of them.
 
 use super::options::Disturbance;
 use crate::threads::Threads;
@@ -7,7 +6,6 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
 
 /// Linux's folder of the first processor's caches.
 const CACHES: &str = "/sys/devices/system/cpu/cpu0/cache";
@@ -17,8 +15,6 @@ const UNKNOWN: usize = 64 << 20;
 const MOST: usize = 1 << 30;
 /// Words of a cache line.
 const LINE: usize = 8;
-/// Words after which a neighbour looks whether it is to stop.
-const STRETCH: usize = 1 << 13;
 
 /// Disturbs frames as options ask for.
 pub(super) struct Disturber {
@@ -30,10 +26,10 @@ pub(super) struct Disturber {
 
 impl Disturber {
     pub fn new(disturbance: Disturbance) -> Self {
-        let bytes = if disturbance == Disturbance::default() {
-            0
-        } else {
+        let bytes = if disturbance.cold {
             (2 * last_level(Path::new(CACHES))).min(MOST)
+        } else {
+            0
         };
         Self {
             disturbance,
@@ -55,30 +51,6 @@ impl Disturber {
         });
         // Takes so long that the threads above sleep again.
         self.sweep(0..words);
-    }
-
-    /// Runs frames while neighbours stream memory, each from a place of its own.
-    pub fn during<R>(&self, frames: impl FnOnce() -> R) -> R {
-        std::thread::scope(|scope| {
-            // Neighbours stream until it is dropped, be it by a panic.
-            let running = Arc::new(());
-            let neighbours = self.disturbance.neighbours as usize;
-            for index in 0..neighbours {
-                let first = self.words.len() / neighbours * index;
-                let running = Arc::downgrade(&running);
-                scope.spawn(move || self.stream(first, &running));
-            }
-            frames()
-        })
-    }
-
-    /// Reads and writes all memory from a word on, round after round.
-    fn stream(&self, mut at: usize, running: &Weak<()>) {
-        while running.strong_count() > 0 {
-            let end = (at + STRETCH).min(self.words.len());
-            self.sweep(at..end);
-            at = if end == self.words.len() { 0 } else { end };
-        }
     }
 
     /// Reads and writes every line of some words.
@@ -122,10 +94,7 @@ mod tests {
 
     #[test]
     fn cold_frames_follow_two_sweeps_of_more_than_the_caches_hold() {
-        let disturber = Disturber::new(Disturbance {
-            cold: true,
-            neighbours: 0,
-        });
+        let disturber = Disturber::new(Disturbance { cold: true });
         let lines = (disturber.words.len() / LINE) as u64;
         assert!(disturber.words.len() * 8 >= (2 * last_level(Path::new(CACHES))).min(MOST));
         let threads = Threads::new(2).unwrap();
@@ -138,22 +107,6 @@ mod tests {
         let warm = Disturber::new(Disturbance::default());
         warm.before_frame(&threads);
         assert_eq!(warm.words.len(), 0);
-    }
-
-    #[test]
-    fn neighbours_stream_only_while_they_shall() {
-        let disturber = Disturber::new(Disturbance {
-            cold: false,
-            neighbours: 2,
-        });
-        assert_eq!(disturber.written(), 0);
-        disturber.during(|| {
-            while disturber.written() == 0 {
-                std::thread::yield_now();
-            }
-        });
-        let written = disturber.written();
-        assert_eq!(disturber.written(), written);
     }
 
     #[test]

@@ -9,10 +9,8 @@ mod audit;
 mod audit_tests;
 mod bench;
 mod contest;
-pub mod counters;
 mod demand;
 mod disturbance;
-mod energy;
 mod observer;
 mod options;
 mod order;
@@ -24,7 +22,6 @@ mod simulated_device_tests;
 mod thread_clocks;
 
 pub use demand::{passes, promised_memory};
-pub use energy::Energy;
 pub use observer::{Observer, Step};
 pub use options::{Disturbance, RunOptions};
 pub use outcome::{Ended, Floor, Outcome, RelativeClock, Resources, StageTimes, Status};

@@ -39,8 +39,6 @@ pub trait Observer {
     }
     /// Reports something about the scene that is no failure, such as an empty picture: one line, once for each run.
     fn remark(&mut self, _remark: &str) {}
-    /// Reports that the first window of a sustained run has ended.
-    fn first_window_ended(&mut self) {}
     /// Reports the outcome of a backend when it is finished.
     ///
     /// # Errors

@@ -2,10 +2,9 @@
 
 use crate::harness::parity::Tolerance;
 use crate::registry::BackendEntry;
-use std::time::Duration;
 
-/// Disturbances of measured frames. By default there are none, and caches hold what the last frame left. With cold
-/// ones, no frames with two in flight are measured.
+/// Disturbance of measured frames. By default there is none, and caches hold what the last frame left. With cold ones,
+/// no frames with two in flight are measured.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[cfg_attr(feature = "cli", command(next_help_heading = "Measurement"))]
@@ -14,13 +13,6 @@ pub struct Disturbance {
     #[cfg_attr(feature = "cli", arg(long = "caches", value_name = "warm|cold", value_parser = caches()))]
     #[cfg_attr(feature = "cli", arg(default_value = "warm", hide_default_value = true, action = clap::ArgAction::Set))]
     pub cold: bool,
-    /// Threads that read and write memory during measured frames
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "N", default_value = "0", hide_default_value = true)
-    )]
-    #[cfg_attr(feature = "cli", arg(value_parser = clap::value_parser!(u32).range(0..=256)))]
-    pub neighbours: u32,
 }
 
 /// Parses whether caches are cold.
@@ -37,9 +29,6 @@ pub struct RunOptions {
     pub backends: Vec<&'static BackendEntry>,
     /// Measured frames of each; by default as many as fit 2 s, 5 to 300.
     pub frames: Option<u32>,
-    /// Time for which all backends run by turns, in place of a number of frames: the times are those of its last
-    /// minute, or third, and the outcome has the median of its first.
-    pub sustain: Option<Duration>,
     /// `true` to measure less where a software adapter draws and no number of frames is given: as many frames as fit
     /// 1 s, at least 5 (3 if each takes 0.4 s or more), none with two in flight, and backends on the CPU first.
     pub brief_on_software: bool,
@@ -47,9 +36,7 @@ pub struct RunOptions {
     pub tolerance: Option<Tolerance>,
     /// Bytes of main memory that may be used; by default all.
     pub memory: Option<u64>,
-    /// `true` to count the processor's events in frames of their own, as far as the system permits.
-    pub counters: bool,
-    /// Disturbances of measured frames.
+    /// Disturbance of measured frames.
     pub disturbance: Disturbance,
     /// Seed that chooses the measured frames and instances that are compared with the reference; by default another one
     /// in every run, so that no backend can know them.

@@ -8,9 +8,6 @@ use std::time::Duration;
 const MOST_FRAMES: u32 = 300;
 /// Time from which a frame is so slow that [`Pace::Brief`] measures the fewest.
 const SLOW_FRAME: Duration = Duration::from_millis(400);
-/// Time of frames that a sustained run compares at its beginning and its end, and the largest part of the run that it is.
-const WINDOW: Duration = Duration::from_secs(60);
-const WINDOWS: u32 = 3;
 /// Duration of a block, and its largest number of frames.
 const BLOCK: Duration = Duration::from_millis(250);
 const BLOCK_FRAMES: u32 = 10;
@@ -29,16 +26,6 @@ pub enum Pace {
     Full,
     /// As many as fit 1 s, 5 to 300; 3 are enough if they take 0.4 s or more.
     Brief,
-    /// As many as all backends together run in this time; the first and the last [`WINDOW`] of it are compared.
-    Sustained(Duration),
-}
-
-/// Part of a sustained run. Other runs are a single window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Window {
-    First,
-    Between,
-    Last,
 }
 
 impl Pace {
@@ -47,7 +34,6 @@ impl Pace {
         match self {
             Self::Frames(frames) => frames,
             Self::Full | Self::Brief => MOST_FRAMES,
-            Self::Sustained(_) => u32::MAX,
         }
     }
 }
@@ -85,8 +71,6 @@ impl WarmUp {
 /// What a run does next. Backends have the numbers in which their estimates were given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// Another window of a sustained run begins, with new times for all backends.
-    Window(Window),
     /// A backend runs the frames with these numbers.
     Block(usize, Range<u32>),
     /// A backend has had its frames.
@@ -101,7 +85,6 @@ pub struct Order {
     next: usize,
     /// The backend of the last block, until it is known whether more follow.
     last: Option<usize>,
-    window: Window,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -125,16 +108,11 @@ impl Order {
                 retired: false,
             });
         }
-        let window = match pace {
-            Pace::Sustained(_) => Window::First,
-            Pace::Frames(_) | Pace::Full | Pace::Brief => Window::Last,
-        };
         Self {
             pace,
             shares,
             next: 0,
             last: None,
-            window,
         }
     }
 
@@ -149,10 +127,6 @@ impl Order {
         let backend = (0..count)
             .map(|i| (self.next + i) % count)
             .find(|&i| !self.is_done(i))?;
-        if self.window != self.window_of_time() {
-            self.window = self.window_of_time();
-            return Some(Event::Window(self.window));
-        }
         self.next = (backend + 1) % count;
         self.last = Some(backend);
         let share = &self.shares[backend];
@@ -204,10 +178,6 @@ impl Order {
         let (seconds, fewest) = match self.pace {
             _ if retired => return 1.0,
             Pace::Frames(wanted) => return (f64::from(frames) / f64::from(wanted)).min(1.0),
-            // All backends end together.
-            Pace::Sustained(time) => {
-                return (self.spent().as_secs_f64() / time.as_secs_f64()).min(1.0);
-            }
             Pace::Full => (2.0, 5.0),
             Pace::Brief if spent >= SLOW_FRAME * frames => (1.0, 3.0),
             Pace::Brief => (1.0, 5.0),
@@ -217,32 +187,6 @@ impl Order {
             .min(spent.as_secs_f64() / seconds)
             .max(frames / f64::from(MOST_FRAMES))
             .min(1.0)
-    }
-
-    /// Time of all frames.
-    fn spent(&self) -> Duration {
-        self.shares.iter().map(|share| share.spent).sum()
-    }
-
-    /// The window that was entered last.
-    pub fn window(&self) -> Window {
-        self.window
-    }
-
-    /// The window that begins or goes on after the frames so far.
-    fn window_of_time(&self) -> Window {
-        let Pace::Sustained(time) = self.pace else {
-            return Window::Last;
-        };
-        let spent = self.spent();
-        let window = WINDOW.min(time / WINDOWS);
-        if spent < window {
-            Window::First
-        } else if spent + window < time {
-            Window::Between
-        } else {
-            Window::Last
-        }
     }
 }
 
@@ -314,48 +258,18 @@ mod tests {
     }
 
     #[test]
-    fn a_sustained_run_ends_for_all_and_compares_its_ends() {
-        let mut schedule = Order::new(
-            Pace::Sustained(Duration::from_secs(6)),
-            [Duration::from_millis(50); 2],
-        );
-        let (mut windows, mut frames) = (Vec::new(), [0, 0]);
-        while let Some((backend, block)) = next_block(&mut schedule) {
-            windows.push(schedule.window());
-            frames[backend] += block.len();
-            block.for_each(|_| schedule.record(backend, Duration::from_millis(50)));
-        }
-        assert_eq!(frames, [60, 60]);
-        let count = |window| windows.iter().filter(|other| **other == window).count();
-        assert_eq!(
-            [Window::First, Window::Between, Window::Last].map(count),
-            [8, 8, 8]
-        );
-        assert!(windows.is_sorted_by_key(|window| *window as usize));
-    }
-
-    #[test]
-    fn backends_end_once_and_windows_begin_once() {
-        let run = |pace| {
-            let mut schedule = Order::new(pace, [Duration::from_millis(50); 2]);
-            let mut events = Vec::new();
-            while let Some(event) = schedule.next_event() {
-                match event {
-                    Event::Block(backend, frames) => {
-                        frames.for_each(|_| schedule.record(backend, Duration::from_millis(50)));
-                    }
-                    other => events.push(other),
+    fn backends_end_once() {
+        let mut schedule = Order::new(Pace::Frames(7), [Duration::from_millis(50); 2]);
+        let mut ended = Vec::new();
+        while let Some(event) = schedule.next_event() {
+            match event {
+                Event::Block(backend, frames) => {
+                    frames.for_each(|_| schedule.record(backend, Duration::from_millis(50)));
                 }
+                Event::End(backend) => ended.push(backend),
             }
-            events
-        };
-        assert_eq!(run(Pace::Frames(7)), [Event::End(0), Event::End(1)]);
-        let sustained = [
-            Event::Window(Window::Between),
-            Event::Window(Window::Last),
-            Event::End(1),
-        ];
-        assert_eq!(run(Pace::Sustained(Duration::from_secs(6))), sustained);
+        }
+        assert_eq!(ended, [0, 1]);
     }
 
     #[test]

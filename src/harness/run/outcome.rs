@@ -1,8 +1,7 @@
 //! Results of a backend in a run.
 
-use super::energy::Energy;
 use super::options::Disturbance;
-use crate::frame::{BackendError, Clock, CountSum, FrameWork, Stage, StageTime};
+use crate::frame::{BackendError, Clock, FrameWork, Stage, StageTime};
 use crate::harness::{BackendMemory, Parity, Summary};
 use crate::registry::OWN;
 use crate::wording;
@@ -68,8 +67,6 @@ pub struct StageTimes {
     pub dropped: u32,
     /// Bytes that the stage must move and the machine's bandwidth; `None` where these are not known.
     pub floor: Option<Floor>,
-    /// Events of the processor in the stage, if they were counted.
-    pub counts: CountSum,
     /// Clock of the device in these frames, if it works in the stage and the clock was measured.
     pub device_clock: Option<RelativeClock>,
 }
@@ -134,8 +131,6 @@ pub struct Outcome {
     pub device: String,
     /// Times in the order of the stages, [`Stage::Frame`] last; empty if it was not measured.
     pub stages: Vec<StageTimes>,
-    /// Median frame in nanoseconds at the beginning of a sustained run.
-    pub first_ns: Option<u64>,
     /// Memory and device work, if it was measured.
     pub resources: Option<Resources>,
     /// Median of the device's clock at the ends of blocks of frames, in MHz, where its driver tells it.
@@ -171,8 +166,6 @@ pub struct Resources {
     pub memory: BackendMemory,
     /// Work of a frame.
     pub work: FrameWork,
-    /// Energy of a frame, of the processor and of the adapter, where it can be measured and the adapter takes part.
-    pub energy: [Option<Energy>; 2],
 }
 
 impl Outcome {

@@ -165,7 +165,7 @@ mod tests {
     use crate::harness::environment::{Build, Environment};
     use crate::harness::run::{StageTimes, Status, simulated_device_tests as device};
     use crate::registry;
-    use crate::report::{Screen, run_text};
+    use crate::report::{Screen, card, run_table, run_text};
     use crate::results::compare::compare;
     use crate::results::{MeasuredScene, Recorded};
     use crate::scene::{DeviceLoad, Scene, Settings};
@@ -316,8 +316,11 @@ mod tests {
     /// What `run` prints about results.
     fn said(measured: &MeasuredScene, outcomes: &[Outcome], with_card: bool) -> String {
         let limits = MachineLimits::default();
-        let text = run_text::text(measured, &limits, outcomes, with_card, Screen::Wide);
-        text + &run_text::verdict(measured, outcomes, with_card)
+        let mut text = run_table::measured(measured, &limits, outcomes, Screen::Wide);
+        if with_card {
+            text += &card::text(&run_table::study_of(measured, outcomes), Screen::Wide);
+        }
+        text + &run_text::of_run(measured, outcomes, with_card)
     }
 
     /// The same of results of the scene.
@@ -385,9 +388,9 @@ mod tests {
         );
         let results = |outcomes: &[Outcome]| {
             measured_scene(DeviceLoad::Busy, |measured| Recorded {
-                measurements: outcomes
+                rows: outcomes
                     .iter()
-                    .flat_map(|outcome| measured.measurements(outcome))
+                    .flat_map(|outcome| measured.rows(outcome))
                     .collect(),
                 ..Recorded::default()
             })

@@ -21,7 +21,7 @@ impl ThreadClocks {
 }
 
 /// Runs `work` on the calling thread, and on those of rayon's global pool and of `threads`.
-pub(super) fn on_each<T: Send>(threads: &Threads, work: impl Fn() -> T + Sync) -> Vec<T> {
+fn on_each<T: Send>(threads: &Threads, work: impl Fn() -> T + Sync) -> Vec<T> {
     let mut all = vec![work()];
     all.extend(rayon::broadcast(|_| work()));
     if let Threads::Pool(pool) = threads {

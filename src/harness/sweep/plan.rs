@@ -1,10 +1,10 @@
-//! The points of a sweep: every combination of the axes, in an order with small crowds first.
+//! The points of a run: every combination of the axes, in an order with small crowds first.
 
 use crate::scene::Settings;
 
 /// Values to combine; an empty axis leaves the scene as it is.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct SweepAxes {
+pub struct Axes {
     /// Threads of parallel backends.
     pub threads: Vec<u32>,
     /// For each setting that varies its values, each in settings of its own. The last ones change most often; those are
@@ -12,16 +12,16 @@ pub struct SweepAxes {
     pub settings: Vec<Vec<Settings>>,
 }
 
-/// One crowd that is measured.
+/// One crowd that is to be measured.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct SweepPoint {
+pub struct Plan {
     /// Threads of parallel backends; `None` for as many as the processor has.
     pub threads: Option<u32>,
     /// Settings that replace those of the scene.
     pub settings: Settings,
 }
 
-impl SweepPoint {
+impl Plan {
     /// The same point with so many instances of all groups together; `None` for those of the scene.
     pub fn with_instances(&self, instances: Option<u64>) -> Self {
         Self {
@@ -39,7 +39,7 @@ impl SweepPoint {
     }
 }
 
-/// One of several parts of a sweep, by its number from 1.
+/// One of several parts of a run, by its number from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
     number: usize,
@@ -69,8 +69,8 @@ impl std::str::FromStr for Shard {
 
 /// The points that differ from each other where `draws` says that frames of a point draw: where nothing is drawn,
 /// numbers of passes make no difference, and the first of them is kept, as 0.
-pub fn distinct(points: Vec<SweepPoint>, draws: impl Fn(&SweepPoint) -> bool) -> Vec<SweepPoint> {
-    let mut distinct: Vec<SweepPoint> = Vec::with_capacity(points.len());
+pub fn distinct(points: Vec<Plan>, draws: impl Fn(&Plan) -> bool) -> Vec<Plan> {
+    let mut distinct: Vec<Plan> = Vec::with_capacity(points.len());
     for mut point in points {
         if point.settings.passes.is_some() && !draws(&point) {
             point.settings.passes = Some(0);
@@ -82,25 +82,25 @@ pub fn distinct(points: Vec<SweepPoint>, draws: impl Fn(&SweepPoint) -> bool) ->
     distinct
 }
 
-impl SweepAxes {
-    /// The points of a part of the sweep. Threads change least often, instances most often and in rising order.
-    pub fn points(&self, shard: Shard) -> Vec<SweepPoint> {
+impl Axes {
+    /// The points of a part of the run. Threads change least often, instances most often and in rising order.
+    pub fn points(&self, shard: Shard) -> Vec<Plan> {
         let mut threads: Vec<_> = self.threads.iter().copied().map(Some).collect();
         threads.sort_unstable();
         threads.dedup();
         threads.resize(threads.len().max(1), None);
         let mut points = Vec::new();
         for threads in threads {
-            points.push(SweepPoint {
+            points.push(Plan {
                 threads,
-                ..SweepPoint::default()
+                ..Plan::default()
             });
         }
         for axis in self.settings.iter().filter(|axis| !axis.is_empty()) {
             let mut combined = Vec::with_capacity(points.len() * axis.len());
             for point in &points {
                 for value in axis {
-                    combined.push(SweepPoint {
+                    combined.push(Plan {
                         settings: point.settings.clone().with(value.clone()),
                         ..*point
                     });
@@ -127,7 +127,7 @@ impl SweepAxes {
 mod tests {
     use super::*;
 
-    fn axes() -> SweepAxes {
+    fn axes() -> Axes {
         let passes = [0, 2].map(|passes| Settings {
             passes: Some(passes),
             ..Settings::default()
@@ -136,25 +136,22 @@ mod tests {
             instances: Some(count),
             ..Settings::default()
         });
-        SweepAxes {
+        Axes {
             settings: vec![passes.into(), sizes.into()],
-            ..SweepAxes::default()
+            ..Axes::default()
         }
     }
 
     #[test]
     fn small_crowds_come_first_and_threads_last() {
-        let place = |p: &SweepPoint| (p.settings.passes.unwrap(), p.settings.instances.unwrap());
+        let place = |p: &Plan| (p.settings.passes.unwrap(), p.settings.instances.unwrap());
         let found: Vec<_> = axes().points(Shard::default()).iter().map(place).collect();
         assert_eq!(
             found,
             [(0, 10), (0, 100), (0, 1_000), (2, 10), (2, 100), (2, 1_000)]
         );
-        assert_eq!(
-            SweepAxes::default().points(Shard::default()),
-            [SweepPoint::default()]
-        );
-        let threads = SweepAxes {
+        assert_eq!(Axes::default().points(Shard::default()), [Plan::default()]);
+        let threads = Axes {
             threads: vec![2, 1, 2],
             ..axes()
         }

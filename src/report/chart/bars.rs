@@ -1,12 +1,12 @@
 //! Bars: the parts of a frame, the fraction of the memory bandwidth that stages reach, and the spread of frames.
 
-use super::super::findings::place;
-use super::super::markdown::headed;
-use super::super::units::{duration, duration_or_dash};
+use super::super::places::place;
+use super::super::table::{Table, Value, time};
 use super::drawing::{class, id_of, time_scale};
 use super::plot::{BAR, Chart, Item, Legend, Scale, Shape};
 use crate::frame::{Side, Stage, StageGroup};
-use crate::results::{Point, Study, StudyEntry};
+use crate::results::{Entry, Point, Quantity, Study};
+use crate::wording::duration;
 use std::collections::BTreeSet;
 
 /// Height of a bar with the space around it.
@@ -38,47 +38,48 @@ fn class_of(stage: Stage) -> &'static str {
     }
 }
 
-/// The parts of each backend's frames.
+/// The parts of each backend's frames, of what is ranked: without drawing, if that is emulated.
 pub fn stages(study: &Study, point: &Point) -> Option<Chart> {
     let mut rows = Rows::new(["backend", "stage", "median"]);
     let mut present: BTreeSet<Stage> = BTreeSet::new();
     let mut has_other = false;
-    for entry in study.at(point) {
-        let Some(frame) = entry.median(Stage::Frame) else {
+    let quantity = study.quantity(point.passes);
+    for entry in study.ranked(point) {
+        let Some(whole) = entry.time(quantity) else {
             continue;
         };
-        rows.begin(entry.backend.clone());
+        let backend = &entry.backend;
+        rows.begin(backend.clone());
         for stage in stages_of_frames() {
-            let mut times = Vec::new();
+            if quantity == Quantity::Work && !is_work(stage) {
+                continue;
+            }
             for side in Side::BOTH {
                 let measured = entry.stage_on(stage, side);
-                if let Some(ns) = measured.and_then(|m| m.row.median_ns) {
-                    times.push((side, ns));
+                if let Some(ns) = measured.and_then(|row| row.median_ns) {
+                    present.insert(stage);
+                    let name = format!("{}, {}", stage.name(), side.name());
+                    rows.time(backend, &name, class_of(stage), ns);
                 }
-            }
-            for (side, ns) in &times {
-                present.insert(stage);
-                let mut name = stage.name().to_owned();
-                if times.len() > 1 {
-                    name += &format!(", {}", side.name());
-                }
-                rows.time(&entry.backend, &name, class_of(stage), *ns);
             }
         }
-        if let Some(ns) = entry.other() {
-            rows.time(&entry.backend, "other", OTHER, ns);
+        if quantity == Quantity::Frame
+            && let Some(ns) = entry.other()
+        {
+            rows.time(backend, "other", OTHER, ns);
             has_other = true;
         }
-        let backend = &entry.backend;
-        let time = duration(frame);
-        let words = format!("{backend}, frame by wall clock: {time}");
-        let points = vec![(frame as f64, rows.middle())];
+        let words = format!("{backend}, {}: {}", quantity.name(), duration(whole));
+        let points = vec![(whole as f64, rows.middle())];
         rows.items
             .push(Item::new(Shape::Stroke, "whole", points).described(words));
-        rows.table
-            .push(vec![backend.clone(), "frame".into(), time.clone()]);
-        rows.most = rows.most.max(frame as f64);
-        rows.figure(time, frame as f64);
+        rows.table.push(vec![
+            Value::words(backend),
+            Value::words(quantity.name()),
+            Value::Time(whole),
+        ]);
+        rows.most = rows.most.max(whole as f64);
+        rows.figure(duration(whole), whole as f64);
     }
     let mut legend = Vec::new();
     for stage in present {
@@ -87,15 +88,30 @@ pub fn stages(study: &Study, point: &Point) -> Option<Chart> {
     if has_other {
         legend.push((OTHER.into(), "other".into()));
     }
-    legend.push(("whole".into(), "frame".into()));
+    legend.push(("whole".into(), quantity.name().into()));
     let title = format!("Stages of a frame: {}", place(point));
     let scale = Scale {
         title: "median".into(),
         ticks: 6,
         ..time_scale((0.0, rows.most * 1.03), false)
     };
-    let caption = "Medians of each stage on host and device; other is what the frame, the stroke, has besides its stages.";
+    let caption = match quantity {
+        Quantity::Frame => {
+            "Medians of each stage on host and device; other is what the frame, the stroke, has besides its stages."
+        }
+        Quantity::Work => {
+            "Medians of each stage before drawing, which a CPU emulates here; the stroke is their sum, by which backends are ranked."
+        }
+    };
     rows.chart(id_of("stages", point), title, caption, scale, legend)
+}
+
+/// Returns whether a stage is part of [`Quantity::Work`].
+fn is_work(stage: Stage) -> bool {
+    matches!(
+        stage.group(),
+        StageGroup::Pose | StageGroup::Upload | StageGroup::Skin
+    )
 }
 
 /// The fraction of the machine's bandwidth that skinning and posing reach, if it was measured.
@@ -114,7 +130,11 @@ pub fn limits(study: &Study) -> Option<Chart> {
                 pct,
                 class_of(stage),
                 words,
-                [&entry.backend, name, &format!("{pct:.1}")],
+                vec![
+                    Value::words(&entry.backend),
+                    Value::words(name),
+                    Value::Number(pct, 1),
+                ],
             );
             rows.figure(format!("{pct:.0} %"), pct);
         }
@@ -132,10 +152,10 @@ pub fn limits(study: &Study) -> Option<Chart> {
 }
 
 /// The percentage of the limit that each stage reaches, if it was measured.
-fn percentages(entry: &StudyEntry) -> Vec<(Stage, f64)> {
+fn percentages(entry: &Entry) -> Vec<(Stage, f64)> {
     let mut percentages = Vec::new();
     for stage in stages_of_frames() {
-        let pct = entry.stage(stage).and_then(|m| m.row.pct_of_limit);
+        let pct = entry.stage(stage).and_then(|row| row.pct_of_limit);
         if let Some(pct) = pct.filter(|pct| pct.is_finite() && *pct >= 0.0) {
             percentages.push((stage, pct));
         }
@@ -145,7 +165,7 @@ fn percentages(entry: &StudyEntry) -> Vec<(Stage, f64)> {
 
 /// Every frame of each backend.
 pub fn distribution(study: &Study, point: &Point) -> Option<Chart> {
-    let headings = [
+    let mut rows = Rows::new([
         "backend",
         "frames",
         "smallest",
@@ -153,45 +173,43 @@ pub fn distribution(study: &Study, point: &Point) -> Option<Chart> {
         "95th percentile",
         "99th percentile",
         "largest",
-    ];
-    let mut rows = Rows::new(headings);
+    ]);
     let mut low: f64 = 0.98;
     let mut high: f64 = 1.02;
     for entry in study.at(point) {
-        let Some(frame) = entry.stage(Stage::Frame).filter(|m| !m.samples.is_empty()) else {
+        let Some(row) = entry.frame().filter(|row| !row.samples.is_empty()) else {
             continue;
         };
         rows.begin(entry.backend.clone());
         let y = rows.middle();
-        let middle = frame.row.median_ns.unwrap_or(1).max(1) as f64;
+        let middle = row.median_ns.unwrap_or(1).max(1) as f64;
         let mut points = Vec::new();
-        for ns in frame.times() {
+        for ns in row.times() {
             let x = ns as f64 / middle;
             low = low.min(x);
             high = high.max(x);
             points.push((x, y));
         }
-        let row = &frame.row;
-        let cells = [
-            row.min_ns,
-            row.median_ns,
-            row.p95_ns,
-            row.p99_ns,
-            row.max_ns,
-        ];
-        let cells = cells.map(duration_or_dash);
-        let count = frame.samples.len();
-        let [min, median, .., max] = &cells;
+        let count = row.samples.len();
+        let mut line = vec![Value::words(&entry.backend), Value::Count(count as u64)];
+        line.extend(
+            [
+                row.min_ns,
+                row.median_ns,
+                row.p95_ns,
+                row.p99_ns,
+                row.max_ns,
+            ]
+            .map(time),
+        );
         let words = format!(
-            "{}: {count} frames, median {median}, from {min} to {max}",
-            entry.backend
+            "{}: {count} frames, median {}, from {} to {}",
+            entry.backend, line[3], line[2], line[6]
         );
         rows.items
             .push(Item::new(Shape::Strokes, class(study, &entry.backend), points).described(words));
         rows.items
             .push(Item::new(Shape::Stroke, "whole", vec![(1.0, y)]));
-        let mut line = vec![entry.backend.clone(), count.to_string()];
-        line.extend(cells);
         rows.table.push(line);
     }
     let range = (low - 0.01, high + 0.01);
@@ -220,7 +238,7 @@ pub(super) struct Rows {
     /// From the top.
     rows: Vec<Row>,
     items: Vec<Item>,
-    table: Vec<Vec<String>>,
+    table: Table,
     /// The largest end of a row's bars.
     pub most: f64,
 }
@@ -230,7 +248,7 @@ impl Rows {
         Self {
             rows: Vec::new(),
             items: Vec::new(),
-            table: headed(headings),
+            table: Table::new(headings),
             most: 0.0,
         }
     }
@@ -264,19 +282,13 @@ impl Rows {
 
     /// Adds a bar for a time, named after what took it.
     fn time(&mut self, backend: &str, name: &str, class: &str, ns: u64) {
-        let time = duration(ns);
-        let words = format!("{backend}, {name}: {time}");
-        self.bar(ns as f64, class, words, [backend, name, &time]);
+        let words = format!("{backend}, {name}: {}", duration(ns));
+        let figures = vec![Value::words(backend), Value::words(name), Value::Time(ns)];
+        self.bar(ns as f64, class, words, figures);
     }
 
     /// Adds a bar at the end of those that the last row has, and its figures.
-    pub fn bar<const N: usize>(
-        &mut self,
-        length: f64,
-        class: &str,
-        words: String,
-        figures: [&str; N],
-    ) {
+    pub fn bar(&mut self, length: f64, class: &str, words: String, figures: Vec<Value>) {
         let y = self.middle();
         let half = BAR / 2.0;
         let from = self.end();
@@ -288,7 +300,7 @@ impl Rows {
         self.items.push(
             Item::new(Shape::Bar, class, vec![(from, y - half), (end, y + half)]).described(words),
         );
-        self.table.extend(headed(figures));
+        self.table.push(figures);
     }
 
     /// The chart; none without rows.

@@ -1,18 +1,19 @@
 //! Times along an axis: instances, passes, threads, vertices, influences, models, active morph targets.
 
-use super::super::findings::{FRAME_60_HZ, conditions};
-use super::super::text::rows;
-use super::super::units::{duration, grouped};
+use super::super::findings::FRAME_60_HZ;
+use super::super::places::conditions;
+use super::super::run_text::times;
 use super::drawing::{class, dot, slug, time_of, time_scale};
 use super::plot::{Chart, Item, Scale, Shape};
 use crate::results::crossover::crossovers;
-use crate::results::study::{Axis, Quantity, Sheet, Study};
+use crate::results::{Axis, Quantity, Sheet, Study};
+use crate::wording::{duration, grouped};
 
 /// A chart for each series along each axis.
 pub fn curves(study: &Study) -> Vec<Chart> {
     Axis::ALL
         .iter()
-        .flat_map(|axis| study.sheets(*axis).iter().map(|sheet| chart(study, sheet)))
+        .flat_map(|axis| study.sheets(*axis).map(|sheet| chart(study, sheet)))
         .collect()
 }
 
@@ -113,7 +114,7 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
         y: time_scale(y_range, log_x),
         items,
         legend,
-        table: rows(sheet),
+        table: times(sheet),
     }
 }
 

@@ -1,9 +1,8 @@
 //! The names, scales and colours that all charts share.
 
-use super::super::units::duration;
 use super::plot::{Item, Scale, Shape};
-use crate::results::Point;
-use crate::results::study::{Quantity, Study};
+use crate::results::{Point, Quantity, Study};
+use crate::wording::duration;
 
 /// Classes of the style sheet for backends; further backends start over.
 const COLOURS: usize = 8;

@@ -1,11 +1,12 @@
 //! Bars of memory by purpose, on host and device.
 
-use super::super::findings::place;
+use super::super::places::place;
+use super::super::table::Value;
 use super::super::units::size;
 use super::bars::Rows;
 use super::drawing::id_of;
 use super::plot::{Chart, Scale};
-use crate::results::{Point, Study, SummaryRow};
+use crate::results::{Point, Row, Study};
 
 /// Purposes of memory with their classes in the style sheet.
 const PURPOSES: [[&str; 2]; 5] = [
@@ -17,20 +18,20 @@ const PURPOSES: [[&str; 2]; 5] = [
 ];
 
 /// Bytes by purpose on host and device, in the order of [`PURPOSES`].
-fn sides(row: &SummaryRow) -> Option<[(&'static str, [u64; 5]); 2]> {
+fn sides(row: &Row) -> Option<[(&'static str, [u64; 5]); 2]> {
     let host = [
-        row.host_mesh?,
-        row.host_clips?,
-        row.host_palettes?,
-        row.host_output?,
-        row.host_scratch?,
+        row.host_mesh_bytes?,
+        row.host_clips_bytes?,
+        row.host_palettes_bytes?,
+        row.host_output_bytes?,
+        row.host_scratch_bytes?,
     ];
     let device = [
-        row.device_mesh?,
-        row.device_clips?,
-        row.device_palettes?,
-        row.device_output?,
-        row.device_scratch?,
+        row.device_mesh_bytes?,
+        row.device_clips_bytes?,
+        row.device_palettes_bytes?,
+        row.device_output_bytes?,
+        row.device_scratch_bytes?,
     ];
     Some([("host", host), ("device", device)])
 }
@@ -38,7 +39,7 @@ fn sides(row: &SummaryRow) -> Option<[(&'static str, [u64; 5]); 2]> {
 /// The memory of each backend; none for results without columns of memory.
 pub fn memory(study: &Study, point: &Point) -> Option<Chart> {
     let mut rows = Rows::new(["backend", "side", "purpose", "bytes"]);
-    for entry in study.at(point) {
+    for entry in study.ranked(point) {
         let backend = &entry.backend;
         let Some(sides) = entry.frame().and_then(sides) else {
             continue;
@@ -54,7 +55,12 @@ pub fn memory(study: &Study, point: &Point) -> Option<Chart> {
                     bytes as f64,
                     class,
                     words,
-                    [backend, side, purpose, &bytes.to_string()],
+                    vec![
+                        Value::words(backend),
+                        Value::words(side),
+                        Value::words(purpose),
+                        Value::Bytes(bytes),
+                    ],
                 );
             }
             let whole = rows.end();

@@ -3,7 +3,6 @@
 mod bars;
 mod curves;
 pub mod drawing;
-mod levels;
 mod memory;
 pub mod plot;
 
@@ -12,18 +11,16 @@ pub use plot::{Chart, STYLE};
 use crate::results::Study;
 use std::collections::HashSet;
 
-/// All charts for which the results have figures.
+/// All charts for which the results have figures, the one that answers first: times along an axis, or what is ranked.
 pub fn charts(study: &Study) -> Vec<Chart> {
     let headlines = study.headlines();
-    let mut charts = Vec::new();
+    let mut charts = curves::curves(study);
     for point in &headlines {
         charts.extend(bars::stages(study, point));
     }
     for point in &headlines {
         charts.extend(memory::memory(study, point));
     }
-    charts.extend(curves::curves(study));
-    charts.extend(levels::levels(study));
     charts.extend(bars::limits(study));
     for point in &headlines {
         charts.extend(bars::distribution(study, point));
@@ -70,7 +67,7 @@ mod tests {
                 y,
                 items,
                 legend,
-                table: Vec::new(),
+                table: crate::report::table::Table::new([""]),
             }
         };
         let mut charts = ["a", "a", "a-2", "a", "b"].map(chart);

@@ -1,5 +1,6 @@
 //! A chart as data, and its SVG, with classes instead of colours, which a style sheet paints for light and dark.
 
+use super::super::table::Table;
 use std::ops::Range;
 
 /// Colours and lines of charts, for light and dark.
@@ -266,8 +267,8 @@ pub struct Chart {
     pub items: Vec<Item>,
     /// Its legend.
     pub legend: Legend,
-    /// The same figures as a table: headings, then rows.
-    pub table: Vec<Vec<String>>,
+    /// The same figures as a table.
+    pub table: Table,
 }
 
 impl Chart {
@@ -542,7 +543,7 @@ mod tests {
                     y: scale(),
                     items: vec![bar],
                     legend: Vec::new(),
-                    table: Vec::new(),
+                    table: crate::report::table::Table::new([""]),
                 };
                 assert!(chart.svg().contains("<rect class=\"c\""), "{range:?}");
             }

@@ -165,25 +165,14 @@ fn switch<T: Copy + Default + PartialEq>(
 fn reuse(ui: &mut egui::Ui, run: &mut Settings) {
     ui.label("Poses");
     ui.horizontal(|ui| {
-        let is_whole = run.phase_buckets.is_none() && run.update_rate.is_none();
-        if ui.radio(is_whole, AS_IS).clicked() {
-            run.phase_buckets = None;
-            run.update_rate = None;
-        }
-        let hint = "Instances share poses: phases are rounded";
-        if radio(ui, run.phase_buckets.is_some(), "shared", hint) {
-            run.phase_buckets = Some(16);
+        if ui.radio(run.update_rate.is_none(), AS_IS).clicked() {
             run.update_rate = None;
         }
         let hint = "Instances far from the camera are posed every second and every fourth frame";
         if radio(ui, run.update_rate.is_some(), "by distance", hint) {
-            run.phase_buckets = None;
             run.update_rate = Some([20.0, 40.0]);
         }
     });
-    if let Some(count) = &mut run.phase_buckets {
-        ui.add(number(count, 1..=Settings::MOST_BUCKETS).suffix(" phases"));
-    }
     if let Some([near, far]) = &mut run.update_rate {
         ui.horizontal(|ui| {
             ui.add(number(near, 0.0..=*far).suffix(" m"));

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A crowd and a job.
 struct Sample {
-    /// What they ask for besides [`Ability::OneLevel`], each with the end of the refusal.
+    /// What they ask for, each with the end of the refusal.
     asks: Vec<(Ability, &'static str)>,
     crowd: Crowd,
     job: Job,
@@ -229,10 +229,8 @@ fn a_backend_refuses_what_it_lacks_and_nothing_else() {
     for (entry, backend) in backends(&context) {
         let lacks = entry.abilities().lacks;
         for Sample { asks, crowd, job } in &samples {
-            let one_level = (Ability::OneLevel, "; needs `run` or `verify` with --lod");
-            let asks = || asks.iter().chain([&one_level]);
             let message = |ability| {
-                asks()
+                asks.iter()
                     .find(|(asked, _)| *asked == ability)
                     .map(|(_, end)| *end)
             };
@@ -252,7 +250,10 @@ fn a_backend_refuses_what_it_lacks_and_nothing_else() {
                 begins("the adapter ") && std::env::var_os("SKINBENCH_REQUIRE_GPU").is_none();
             // How exactly clips can be baked shows only when they are.
             if !of_adapter && !begins("no baking rate keeps clip \"grown\"") {
-                let asked: Vec<_> = asks().map(|(ability, _)| ability.to_string()).collect();
+                let asked: Vec<_> = asks
+                    .iter()
+                    .map(|(ability, _)| ability.to_string())
+                    .collect();
                 assert_eq!(
                     refusal,
                     expected,
@@ -274,10 +275,6 @@ fn every_lack_has_a_sample() {
         .map(|(ability, _)| ability)
         .collect();
     for lack in REGISTRY.iter().flat_map(|entry| entry.abilities().lacks) {
-        assert!(
-            asked.contains(&lack.ability) || lack.ability == Ability::OneLevel,
-            "{}",
-            lack.ability
-        );
+        assert!(asked.contains(&lack.ability), "{}", lack.ability);
     }
 }

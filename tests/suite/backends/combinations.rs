@@ -10,7 +10,7 @@ use skinbench::backend::Context;
 use skinbench::harness::Status;
 use skinbench::harness::run::{self, RunOptions};
 use skinbench::registry::REGISTRY;
-use skinbench::scene::{Clips, Interpolation, Output, Scene, Settings, words};
+use skinbench::scene::{Clips, Interpolation, Lod, Output, Scene, Settings, words};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
 use skinbench::vertex::{Attributes, Normals};
@@ -25,15 +25,13 @@ const SEED: u64 = 59;
 /// Scenes of one model, of models with and without tangents, of people, of layers and of morph targets.
 const SCENES: [&str; 6] = ["smoke", "zoo", "city", "street", "layers-4", "faces"];
 /// Ways of saving poses, of changing crowds, and levels of detail, which exclude each other.
-const REUSES: [&str; 8] = [
+const REUSES: [&str; 6] = [
     "none",
-    "phase-buckets",
     "update-rate",
     "turnover",
     "frozen",
     "turnover and frozen",
     "levels",
-    "levels with baked vertices",
 ];
 const ATTRIBUTES: [Attributes; 3] = Attributes::ALL;
 const NORMALS: [Normals; 3] = Normals::ALL;
@@ -102,17 +100,13 @@ type Row = [usize; FACTORS.len()];
 type Tuple = Vec<(usize, usize)>;
 
 /// Returns whether two values may occur together. Bounds of meshes with morph targets have no limit, a socket names a
-/// joint of every model, which levels may leave out, and a ring keeps no frame to compare with the next.
+/// joint of every model, and a ring keeps no frame to compare with the next.
 fn may_meet(one: (Factor, usize), other: (Factor, usize)) -> bool {
     let excluded = |(first, value): (Factor, usize), (second, beside): (Factor, usize)| {
         let scene = |name: &str| first == Factor::Scene && SCENES[value] == name;
         let on = beside == 1;
         (second == Factor::Bounds && on && scene("faces"))
             || (second == Factor::Sockets && on && scene("zoo"))
-            || (second == Factor::Sockets
-                && on
-                && first == Factor::Reuse
-                && REUSES[value] == "levels")
             || (second == Factor::Motion
                 && on
                 && first == Factor::Output
@@ -260,15 +254,10 @@ impl Combination {
             ..Settings::default()
         };
         let reuse = REUSES[value(Factor::Reuse)];
-        settings.phase_buckets = (reuse == "phase-buckets").then_some(8);
         settings.update_rate = (reuse == "update-rate").then_some([4.0, 7.0]);
         settings.turnover = reuse.contains("turnover").then_some(0.2);
         settings.frozen = reuse.contains("frozen").then_some(0.5);
-        settings.lod = match reuse {
-            "levels" => Some("mesh,joints,influences".parse().unwrap()),
-            "levels with baked vertices" => Some("mesh,vertices".parse().unwrap()),
-            _ => None,
-        };
+        settings.lod = (reuse == "levels").then_some(Lod::Mesh);
         Self {
             scene: small_scene(name),
             settings,

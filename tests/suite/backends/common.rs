@@ -234,6 +234,16 @@ pub fn context_with_adapter() -> Option<Context> {
     context.gpu.is_some().then_some(context)
 }
 
+/// A context with an adapter that was changed before anything is created on it, to simulate another one; `None` as for
+/// [`context_with_adapter`].
+#[cfg(feature = "gpu")]
+pub fn context_with(change: impl FnOnce(&mut skinbench::gpu::Gpu)) -> Option<Context> {
+    let mut context = context_with_adapter()?;
+    let gpu = context.gpu.as_mut().unwrap();
+    change(std::sync::Arc::get_mut(gpu).unwrap());
+    Some(context)
+}
+
 /// A context with the adapter, if there is one. Under SKINBENCH_REQUIRE_GPU its absence fails.
 pub fn context() -> Context {
     #[cfg(feature = "gpu")]
@@ -272,24 +282,21 @@ const EVENLY_SCALED: [&str; 5] = [
     "gpu-baked:compute",
 ];
 /// Backends that take no morph targets, and no other reason to refuse [`tube`].
-const UNMORPHED: [&str; 7] = [
+const UNMORPHED: [&str; 5] = [
     "gpu-compute:merged",
     "gpu-full:culled",
     "gpu-full:vertex-culled",
-    "gpu-full:levels",
-    "gpu-full:vertex-levels",
     "gpu-baked:matrices",
     "gpu-vat",
 ];
 /// Backends whose vertices are captured from a vertex shader.
-const CAPTURED: [&str; 10] = [
+const CAPTURED: [&str; 9] = [
     "gpu-vertex",
     "gpu-vertex:mat4",
     "gpu-vertex:uniform",
     "gpu-vertex:texture",
     "gpu-full:vertex",
     "gpu-full:vertex-culled",
-    "gpu-full:vertex-levels",
     "gpu-baked",
     "gpu-baked:matrices",
     "gpu-vat",
@@ -301,23 +308,22 @@ const CAPTURED: [&str; 10] = [
 pub fn refuses(entry: &BackendEntry, backend: &dyn Backend, crowd: &Crowd, job: &Job) -> bool {
     let packed = crowd.format().encoding == Encoding::Packed;
     let expected = match entry.name {
-        name if packed && CAPTURED.contains(&name) => Some("writes plain floats; needs --output f32".to_owned()),
-        "gpu-compute:positions" if packed => Some("stores floats of one frame apart; needs --output f32".to_owned()),
+        name if packed && CAPTURED.contains(&name) => {
+            Some("writes plain floats; needs --output f32".to_owned())
+        }
+        "gpu-compute:positions" if packed => {
+            Some("stores floats of one frame apart; needs --output f32".to_owned())
+        }
         "gpu-compute:positions" if job.keep == Retention::TwoFrames => {
             Some("stores floats of one frame apart; needs a run without --motion".to_owned())
         }
-        name if EVENLY_SCALED.contains(&name) => {
-            Some("does not support uneven scale: joint \"joint 0\" of \"tube\" in clip \"bend\"".to_owned())
-        }
-        name if crowd.has_targets() && UNMORPHED.contains(&name) => {
-            Some("has no morph targets, of which \"tube\" has 5; needs models without them".to_owned())
-        }
-        "gpu-full:levels" if job.keep == Retention::Ring => {
-            Some("keeps the vertices of all levels that the device chooses; needs --output f32 or packed".to_owned())
-        }
-        name if name.ends_with("levels") => {
-            Some("chooses levels of detail on the device; needs `run` or `verify` with --lod".to_owned())
-        }
+        name if EVENLY_SCALED.contains(&name) => Some(
+            "does not support uneven scale: joint \"joint 0\" of \"tube\" in clip \"bend\""
+                .to_owned(),
+        ),
+        name if crowd.has_targets() && UNMORPHED.contains(&name) => Some(
+            "has no morph targets, of which \"tube\" has 5; needs models without them".to_owned(),
+        ),
         _ => None,
     };
     let refusal = backend

@@ -1,4 +1,4 @@
-//! Crowds that share poses, or are not posed at every tick: all backends show the same, and how far off is known.
+//! Crowds that are not posed at every tick: all backends show the same, and how far off is known.
 
 use crate::backends::common::{self, build_scene, context, refuses_for};
 use skinbench::backend::Context;
@@ -6,17 +6,8 @@ use skinbench::crowd::Crowd;
 use skinbench::harness::fidelity;
 use skinbench::scene::Settings;
 
-/// A start, a later time, and an hour in.
-const TIMES: [u32; 3] = [0, 1_234, 216_003];
 /// Steps, jumps both ways, and an hour in: poses of several ticks depend on the frames before.
 const TICKS: [u32; 12] = [0, 1, 2, 3, 4, 5, 6, 7, 1_234, 1_235, 216_003, 2];
-
-fn shared(buckets: u32) -> Settings {
-    Settings {
-        phase_buckets: Some(buckets),
-        ..Settings::default()
-    }
-}
 
 fn by_distance(metres: [f64; 2]) -> Settings {
     Settings {
@@ -39,22 +30,11 @@ fn assert_parity(context: &Context, crowd: &Crowd, ticks: &[u32]) {
         "does not support uneven scale",
         "without update rates",
         "blends whole palettes",
-        "chooses levels of detail",
     ];
     let agreed = common::assert_parity(context, crowd, ticks, |entry, backend| {
         refuses_for(&reasons, entry, backend, crowd)
     });
     assert!(agreed.len() > 4);
-}
-
-#[test]
-fn every_backend_agrees_on_shared_poses() {
-    let context = context();
-    for scene in ["street", "walkers"] {
-        let crowd = crowd(scene, 35, shared(4));
-        assert!(crowd.posed().instance_count() < crowd.instance_count());
-        assert_parity(&context, &crowd, &TIMES);
-    }
 }
 
 #[test]
@@ -75,8 +55,6 @@ fn every_backend_agrees_on_poses_of_every_second_and_fourth_tick() {
 #[test]
 fn the_error_of_saving_is_measured() {
     let error = |reuse| fidelity::saving_error(&crowd("street", 90, reuse)).unwrap();
-    let [few, many] = [4, 1_000].map(|buckets| error(shared(buckets)));
-    assert!(few > 0.02 && many < few, "{few} {many}");
     let (seldom, always) = (
         error(by_distance([0.0, 0.0])),
         error(by_distance([1e3, 1e3])),

@@ -231,7 +231,6 @@ fn assert_parity(context: &Context, crowd: &Crowd, ticks: &[u32]) {
         "does not support uneven scale",
         "blends whole palettes",
         "blends up to four baked clips",
-        "chooses levels of detail",
     ];
     common::assert_parity(context, crowd, ticks, |entry, backend| {
         refuses_for(&reasons, entry, backend, crowd)

@@ -3,15 +3,15 @@
 use crate::backends::common::context;
 use crate::backends::crowds::assert_parity;
 use skinbench::crowd::Crowd;
-use skinbench::harness::lod_error;
-use skinbench::scene::{BuiltScene, Clips, Scene, SceneFile, Settings};
+use skinbench::model::Rows;
+use skinbench::scene::{BuiltScene, Clips, Levels, Lod, Scene, SceneFile, Settings};
 
 /// A street that recedes: people at all levels.
-pub const STREET: &str = "resolution = [240, 135]\n[camera]\norbit = 5\nelevation = 8\ndistance = 0.45\n[[group]]\n\
+const STREET: &str = "resolution = [240, 135]\n[camera]\norbit = 5\nelevation = 8\ndistance = 0.45\n[[group]]\n\
     model = \"people\"\nmodels = 3\nvertices = 600\ncount = 96\nlayout = \"street\"\nspacing = 1.4\nclip = \"walk\"\n\
     [[group.layer]]\nclip = \"wave\"\nmask = { subtree = [\"clavicle_r\"] }\nevery = 2\nlasts = 1\n";
 
-pub fn built(text: &str, settings: Settings) -> BuiltScene {
+fn built(text: &str, settings: Settings) -> BuiltScene {
     file(text)
         .read()
         .unwrap()
@@ -29,80 +29,48 @@ fn file(text: &str) -> SceneFile {
     }
 }
 
+/// A scene with levels of meshes.
+fn leveled(text: &str, clips: Clips) -> BuiltScene {
+    let settings = Settings {
+        lod: Some(Lod::Mesh),
+        clips: Some(clips),
+        ..Settings::default()
+    };
+    built(text, settings)
+}
+
+/// The bits of placements, in a rising order.
+fn places(crowd: &Crowd) -> Vec<[u32; 12]> {
+    let bits = |place: &Rows| place.map(f32::to_bits);
+    let mut places: Vec<_> = crowd.placements().iter().map(bits).collect();
+    places.sort_unstable();
+    places
+}
+
 #[test]
 fn every_backend_agrees_at_every_level_and_levels_cost_less() {
-    let context = context();
-    let lod = |kinds: &str| {
-        built(
-            STREET,
-            Settings {
-                lod: Some(kinds.parse().unwrap()),
-                ..Settings::default()
-            },
-        )
-    };
-    let full = lod("none").crowd;
-    for kinds in ["mesh", "joints", "influences", "mesh,joints,influences"] {
-        let scene = lod(kinds);
-        let levels = scene.levels.as_ref().unwrap();
-        assert!(
-            levels.counts.iter().all(|count| *count > 0),
-            "{kinds}: {:?}",
-            levels.counts
-        );
-        assert_eq!(
-            levels.counts.iter().sum::<usize>(),
-            scene.crowd.instance_count()
-        );
-        let mut seen = levels.original.clone();
-        seen.sort_unstable();
-        assert!(seen.into_iter().eq(0..96), "every instance is shown once");
-        assert_eq!(
-            scene.crowd.vertex_count() < full.vertex_count(),
-            kinds.contains("mesh")
-        );
-        assert_eq!(
-            scene.crowd.joint_count() < full.joint_count(),
-            kinds.contains("joints")
-        );
-        let most = |crowd: &Crowd| {
-            crowd
-                .groups()
-                .iter()
-                .map(|g| g.model.mesh().max_influences())
-                .min()
-        };
-        assert_eq!(
-            most(&scene.crowd),
-            if kinds.contains("influences") {
-                Some(1)
-            } else {
-                most(&full)
-            }
-        );
-        let error = lod_error::of_scene(&scene).unwrap();
-        assert!(
-            error.relative > 1e-4 && error.relative < 0.2 && error.pixels > 0.01,
-            "{kinds}: {error:?}"
-        );
-        if kinds.contains(',') {
-            assert_parity(&context, &scene.crowd, 8);
-        }
-    }
-    assert!(lod_error::of_scene(&lod("none")).is_none());
+    let full = built(STREET, Settings::default());
+    assert_eq!(full.levels, None);
+    let scene = leveled(STREET, Clips::Raw);
+    let levels = scene.levels.unwrap();
+    let counts = levels.counts;
+    assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
+    assert_eq!(counts.iter().sum::<usize>(), 96);
+    assert_eq!(places(&scene.crowd), places(&full.crowd));
+    assert!(scene.crowd.vertex_count() < full.crowd.vertex_count());
+    assert_eq!(scene.crowd.joint_count(), full.crowd.joint_count());
+    // The last level has the largest error, on instances of less than 40 pixels.
+    let Levels {
+        error, error_px, ..
+    } = levels;
+    assert!(error > 1e-3 && error < 0.2, "{levels:?}");
+    assert!(error_px > 0.1 && error_px < 200.0 * error, "{levels:?}");
+    assert_parity(&context(), &scene.crowd, 8);
 }
 
 #[test]
 fn levels_keep_compact_clips() {
-    let lod = Some("mesh,joints".parse().unwrap());
-    let scene = built(
-        STREET,
-        Settings {
-            lod,
-            clips: Some(Clips::Compact),
-            ..Settings::default()
-        },
-    );
+    let scene = leveled(STREET, Clips::Compact);
     assert!(scene.crowd.groups().iter().all(|g| {
         g.model
             .clips()
@@ -116,18 +84,12 @@ fn levels_keep_compact_clips() {
 fn levels_keep_morph_targets_and_expressions() {
     let faces = "resolution = [240, 135]\n[camera]\ndistance = 0.45\n[[group]]\nmodel = \"face\"\nvertices = 600\n\
         count = 24\nlayout = \"street\"\nspacing = 1.0\nactive_targets = 8\n";
-    let scene = built(
-        faces,
-        Settings {
-            lod: Some("mesh".parse().unwrap()),
-            ..Settings::default()
-        },
-    );
-    let levels = scene.levels.as_ref().unwrap();
+    let full = built(faces, Settings::default()).crowd;
+    let scene = leveled(faces, Clips::Raw);
+    let counts = scene.levels.unwrap().counts;
     assert!(
-        levels.counts.iter().filter(|count| **count > 0).count() > 1,
-        "{:?}",
-        levels.counts
+        counts.iter().filter(|count| **count > 0).count() > 1,
+        "{counts:?}"
     );
     assert!(
         scene
@@ -136,19 +98,18 @@ fn levels_keep_morph_targets_and_expressions() {
             .iter()
             .all(|group| group.model.mesh().targets().len() == 52)
     );
-    assert!(scene.crowd.vertex_count() < levels.full.vertex_count());
-    for (instance, &original) in (0..).zip(&levels.original) {
+    assert!(scene.crowd.vertex_count() < full.vertex_count());
+    for (instance, place) in (0..).zip(scene.crowd.placements()) {
+        let mut before = full.placements().iter();
+        let original = before.position(|other| other == place).unwrap() as u32;
         let kept = scene.crowd.expression(instance);
-        assert_eq!(
-            (kept.pinned.len(), kept),
-            (8, levels.full.expression(original))
-        );
+        assert_eq!((kept.pinned.len(), kept), (8, full.expression(original)));
     }
     assert_parity(&context(), &scene.crowd, 8);
 }
 
 #[test]
-fn wrong_numbers_of_models_and_unknown_kinds_are_refused() {
+fn wrong_numbers_of_models_and_unknown_levels_are_refused() {
     let refused = |name: &str, settings| {
         Scene::load(name)
             .unwrap()
@@ -189,8 +150,8 @@ fn wrong_numbers_of_models_and_unknown_kinds_are_refused() {
         ),
         (
             "[camera]",
-            "lod = [\"joint\"]\n[camera]",
-            "test.toml:2:7: unknown kind of level \"joint\"; did you mean",
+            "lod = \"joints\"\n[camera]",
+            "test.toml:2:7: unknown value \"joints\"; expected none or mesh",
         ),
     ] {
         let text = STREET.replace(from, to);

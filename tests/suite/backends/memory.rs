@@ -1,5 +1,7 @@
 //! Memory that backends hold against what they promised, and the work of their frames.
 
+#[cfg(feature = "gpu")]
+use crate::backends::common::context_with;
 use crate::backends::common::{
     backends, build_scene, context, crowd, crowd_of, morphing, prepare_for, tube,
 };
@@ -31,10 +33,6 @@ fn crowds() -> Vec<(&'static str, Crowd)> {
         attributes,
         encoding,
         ..VertexFormat::default()
-    };
-    let shared = Settings {
-        phase_buckets: Some(4),
-        ..Settings::default()
     };
     let by_distance = Settings {
         update_rate: Some([14.0, 18.0]),
@@ -88,7 +86,6 @@ fn crowds() -> Vec<(&'static str, Crowd)> {
                 },
             ),
         ),
-        ("shared poses", scene("street", shared)),
         ("poses of several ticks", scene("walkers", by_distance)),
         (
             "replaced instances",
@@ -206,34 +203,18 @@ fn bounds_and_sockets_are_counted() {
     assert!(assert_kept(&context, "gameplay", &crowd, &job) >= 5);
 }
 
-#[cfg(all(feature = "gpu", feature = "resample"))]
-#[test]
-fn levels_to_choose_from_are_counted() {
-    let context = context();
-    let scene = crate::backends::choosing::street("mesh,joints");
-    let crowd = scene.choices().unwrap();
-    assert_kept(&context, "levels", crowd, &Job::default());
-    if let Some(gpu) = &context.gpu {
-        // Some ten people in a chunk.
-        gpu.adapter.binding_limit.set(150 << 10);
-        assert!(gpu.chunks(crowd).unwrap().len() > crowd.groups().len());
-        assert_kept(&context, "chunks of levels", crowd, &Job::default());
-    }
-}
-
 #[cfg(feature = "gpu")]
 #[test]
 fn chunks_rings_and_kept_frames_are_counted() {
-    let context = context();
-    let Some(gpu) = &context.gpu else { return };
     let crowd = crowd(vec![
         (walker(500).unwrap(), 70),
         (characters::star_64().unwrap(), 40),
     ]);
-    // Chunks of 20 walkers.
-    gpu.adapter
-        .binding_limit
-        .set(20 * crowd.groups()[0].instance_words() as u64 * 4);
+    let twenty_walkers = 20 * crowd.groups()[0].instance_words() as u64 * 4;
+    let Some(context) = context_with(|gpu| gpu.adapter.binding_limit = twenty_walkers) else {
+        return;
+    };
+    let gpu = context.gpu.as_ref().unwrap();
     assert!(gpu.chunks(&crowd).unwrap().len() > 4);
     for keep in [Retention::Frame, Retention::Ring, Retention::TwoFrames] {
         let kept = assert_kept(
@@ -271,7 +252,7 @@ fn the_work_of_a_frame_is_counted() {
         ("gpu-vertex:texture", palettes, 0),
         // Schedule, sample, local to model and palette of all models at once, or of each; then skin of each model.
         ("gpu-full", 16, 6),
-        ("gpu-full:culled", 16 + 112, 16),
+        ("gpu-full:culled", 16 + 96, 16),
         ("gpu-baked", 16, 2),
         ("gpu-vat", 16, 2),
     ] {

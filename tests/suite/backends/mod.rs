@@ -2,7 +2,6 @@
 
 mod abilities;
 #[cfg(all(feature = "gpu", feature = "resample"))]
-mod choosing;
 #[cfg(feature = "gpu")]
 mod clocks;
 mod combinations;

@@ -68,9 +68,9 @@ fn shared() -> Vec<Layout> {
         layout_of!(Now: tick, padding_a, padding_b, padding_c),
         layout_of!(Clip: tracks, timeline, frames, row, numbers, start, interval),
         layout_of!(Track: place, angle, timeline),
-        layout_of!(Camera: planes = planes, eye = eye.place, scale = eye.scale),
+        layout_of!(Camera: planes),
         layout_of!(
-            Cull: sizes, levels, first_instance, instances, groups, dispatches, most, padding_a, padding_b, padding_c
+            Cull: first_instance, instances, groups, dispatches, most, padding_a, padding_b, padding_c
         ),
         layout_of!(Numbers: batch, padding_a, chunk, padding_b),
         layout_of!(Dispatch: slots, at_once, threads, workgroup, x, z),
@@ -263,7 +263,7 @@ fn kernels_that_pose_are_as_in_rust() {
         let shaders = kernels.map(|kernel| (kernel.name(), kernel.shader(batch)));
         assert_eq!(most(shaders.collect()), buffers, "{batch:?}");
     }
-    assert_eq!(most(cull::shaders().to_vec()), 8);
+    assert_eq!(most(cull::shaders().to_vec()), 7);
     assert_eq!(most(vec![("pose_baked", bake::shader())]), 4);
     let batch = naga::front::wgsl::parse_str(&shader("pose_batch.wgsl", &[])).unwrap();
     assert_eq!(constant(&batch, "NONE"), layout::NONE);

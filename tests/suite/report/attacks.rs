@@ -1,12 +1,10 @@
-//! Crafted bundles, results and scenes: each is answered by one line that names the file, and nothing is written.
+//! Crafted results and scenes: each is answered by one line that names the file, and nothing is written.
 
-use super::submitting::{bundle, signed_again, with_file};
 use super::{changed, repeated, unchanged, with_field};
 use crate::program::{ran, skinbench};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::json;
-use skinbench::results::bundle::Bundle;
 use snapbox::cmd::cargo_bin;
 use std::fs;
 use std::io::Write;
@@ -15,8 +13,11 @@ use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Runs a command that must fail in one line with these words and leave nothing at `out`; returns the line.
-fn refused(folder: &TempDir, arguments: &str, expected: &str) -> String {
+/// A report of the results of the folder in which it runs.
+const REPORT: &str = "report . -o out.html";
+
+/// Runs a command that must fail in one line with these words and leave nothing at `out.html`.
+fn refused(folder: &TempDir, arguments: &str, expected: &str) {
     let command = skinbench(folder.path(), arguments).timeout(Duration::from_secs(60));
     let output = ran(command);
     let messages = output.notes;
@@ -30,10 +31,9 @@ fn refused(folder: &TempDir, arguments: &str, expected: &str) -> String {
         "{arguments}: {messages}\nnot {expected}"
     );
     assert!(
-        !folder.path().join("out").exists(),
+        !folder.path().join("out.html").exists(),
         "{arguments}: something was written"
     );
-    messages
 }
 
 /// The heading of a CSV text, and lines that are no rows.
@@ -41,173 +41,64 @@ fn garbage(text: &str) -> String {
     format!("{}\n{}", text.lines().next().unwrap(), "x\n".repeat(2_000))
 }
 
+/// A run that adds to the results of the folder in which it runs.
+const RUN: &str = "run smoke -b cpu-scalar --instances 3,4 --frames 1 --passes 0 -o .";
+
 #[test]
-fn bundles_are_bounded() {
-    let whole = bundle();
-    let counted = |column: &'static str, count: usize| {
-        move |text: &str| repeated(text, column, (1..=count).map(|number| number.to_string()))
-    };
-    type Edit<'a> = (&'a str, &'a dyn Fn(&str) -> String, &'a str);
-    let edits: [Edit; 9] = [
-        (
-            "summary.csv",
-            &garbage,
-            "bad.tar.gz: summary.csv:1002: more than 1000 problems up to here, the first in line 2;",
-        ),
-        (
-            "samples.csv",
-            &garbage,
-            "bad.tar.gz: samples.csv:1002: more than 1000 problems up to here, the first in line 2;",
-        ),
-        (
-            "environment.json",
-            &|_| format!("[{}{{}}]", "{},".repeat(2_000)),
-            "environment.json: 2001 sessions; expected at most 1000",
-        ),
-        (
-            "environment.json",
-            &|_| " ".repeat((8 << 20) + 1),
-            "environment.json: 8388609 bytes; expected at most 8388608",
-        ),
-        (
-            "summary.csv",
-            &counted("instances", 65),
-            "65 crowds of built-in scenes with 2145 instances together; a check ",
-        ),
-        (
-            "summary.csv",
-            &counted("scene", 1_001),
-            "results of 1001 crowds and ways to run them; expected at most 1000",
-        ),
-        (
-            "summary.csv",
-            &|text| repeated(text, "backend", once("y".repeat(257))),
-            "backend: more than 256 bytes: line left",
-        ),
-        (
-            "summary.csv",
-            &|text| repeated(text, "options", once("y".repeat(4_097))),
-            "options: more than 4096 bytes: line",
-        ),
-        // Their models are loaded once.
-        (
-            "summary.csv",
-            &|text| {
-                let crowds = repeated(text, "instances", (1..=64).map(|number| number.to_string()));
-                crowds
-                    .lines()
-                    .map(|line| line.replacen(",smoke,", ",mannequins-1000,", 1) + "\n")
-                    .collect()
-            },
-            "64 rows of the summary share these samples",
-        ),
-    ];
-    for (name, edit, expected) in edits {
-        let folder = tempfile::tempdir().unwrap();
-        let bad = signed_again(with_file(&whole, name, edit));
-        fs::write(folder.path().join("bad.tar.gz"), bad.packed().unwrap()).unwrap();
-        refused(&folder, "submit --check bad.tar.gz", expected);
-        refused(&folder, "report . -o out/", "bad.tar.gz: ");
+fn rows_fields_and_sessions_are_bounded() {
+    let summary = changed(|text| garbage(&text), unchanged);
+    refused(&summary, REPORT, "summary.csv:2: 1 field; expected 58");
+    let samples = changed(unchanged, |text| garbage(&text));
+    refused(&samples, REPORT, "samples.csv:2: 1 field; expected ");
+    for (column, most) in [("backend", 256), ("options", 4_096)] {
+        let long = |text: String| repeated(&text, column, once("y".repeat(most + 1)));
+        let expected = format!("summary.csv:2: {column}: more than {most} bytes");
+        refused(&changed(long, unchanged), REPORT, &expected);
     }
-}
-
-#[test]
-fn long_names_are_not_repeated() {
-    let long = format!("{}/summary.csv", "a".repeat(1 << 18));
-    let folder = tempfile::tempdir().unwrap();
-    for listed in [false, true] {
-        let mut bad = bundle();
-        match listed {
-            true => {
-                _ = bad
-                    .manifest
-                    .files
-                    .insert(long.clone(), bad.manifest.files["summary.csv"].clone())
-            }
-            false => _ = bad.files.insert(long.clone(), Vec::new()),
-        }
-        fs::write(folder.path().join("bad.tar.gz"), bad.packed().unwrap()).unwrap();
-        let expected = if listed {
-            "bad.tar.gz: manifest.json: \"aaa"
-        } else {
-            "bad.tar.gz: \"aaa"
-        };
-        let messages = refused(&folder, "submit --check bad.tar.gz", expected);
-        assert!(
-            messages.len() < 512 && messages.contains("...\" in it; expected only manifest.json, "),
-            "{messages}"
-        );
+    // The reader would keep memory for each field. A quotation mark within a field is none that quotes.
+    let commas = ",".repeat(1_000_000);
+    for (row, expected) in [
+        (commas.clone(), "more than 512 fields"),
+        (format!("a\"{commas}\n"), "more than 512 fields"),
+        (format!("\"a\"b\"{commas}\n"), "more than 512 fields"),
+        (format!("\"{commas}\"\n"), "1 field; expected 58"),
+    ] {
+        let many = |text: String| format!("{}\n{row}", text.lines().next().unwrap());
+        let expected = format!("summary.csv:2: {expected}");
+        refused(&changed(many, unchanged), REPORT, &expected);
     }
-}
-
-#[test]
-fn an_unknown_run_is_named_once() {
-    let unknown = with_file(&bundle(), "environment.json", |_| "[]".into());
     let folder = tempfile::tempdir().unwrap();
-    fs::write(
-        folder.path().join("bad.tar.gz"),
-        signed_again(unknown).packed().unwrap(),
-    )
-    .unwrap();
-    let messages = refused(&folder, "submit --check bad.tar.gz", "summary.csv:2: run ");
-    assert!(
-        messages.trim_end().ends_with(" is not in environment.json"),
-        "{messages}"
-    );
-}
-
-/// A page that cannot be written: the index, which links to it, is not there either.
-#[test]
-fn the_index_of_a_site_is_written_last() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(
-        folder.path().join("good.tar.gz"),
-        bundle().packed().unwrap(),
-    )
-    .unwrap();
-    fs::create_dir_all(folder.path().join("site/good.html/full")).unwrap();
-    let output = ran(skinbench(folder.path(), "report good.tar.gz -o site/"));
-    let messages = output.notes;
-    assert_eq!(
-        (output.code, messages.lines().count()),
-        (Some(1), 1),
-        "{messages}"
-    );
-    assert!(
-        messages.contains("good.html") && !folder.path().join("site/index.html").exists(),
-        "{messages}"
-    );
+    let sessions = format!("[{}{{}}]", "{},".repeat(2_000));
+    fs::write(folder.path().join("environment.json"), sessions).unwrap();
+    let expected = "environment.json: 2001 sessions; expected at most 1000";
+    refused(&folder, RUN, expected);
 }
 
 #[test]
 fn results_are_bounded() {
-    let many = |count: usize| {
-        move |text: String| repeated(&text, "instances", (1..=count).map(|n| n.to_string()))
-    };
-    refused(
-        &changed(many(1_001), unchanged),
-        "report . -o out --format html",
-        "summary.csv: results of 1001 crowds and ways to run them; expected at most 1000",
-    );
+    let many = |text: String| repeated(&text, "instances", (1..=1_001).map(|n| n.to_string()));
     let machines = |text: String| {
         let runs = repeated(&text, "run_id", (1..=65).map(|number| number.to_string()));
         (2..=66).fold(runs, |text, line| {
             with_field(&text, line, "cpu", &format!("CPU {line}"))
         })
     };
-    refused(
-        &changed(machines, unchanged),
-        "report . -o out --format html",
-        "results of 65 machines; expected at most 64",
-    );
-
-    // Rows that share their samples take each of them once, and not once for each row.
-    let shared = |text: String| repeated(&text, "frame", (0..60_000).map(|n| n.to_string()));
-    refused(
-        &changed(many(12_000), shared),
-        "report . -o out --format html",
-        "summary.csv: results of 12000 crowds and ways to run them; expected at most 1000",
-    );
+    for (folder, expected) in [
+        (
+            changed(many, unchanged),
+            "results of 1001 crowds and ways to run them; expected at most 1000",
+        ),
+        (
+            changed(machines, unchanged),
+            "results of 65 machines; expected at most 64",
+        ),
+    ] {
+        fs::remove_file(folder.path().join("samples.csv")).unwrap();
+        refused(&folder, REPORT, expected);
+    }
+    // Rows do not share samples.
+    let expected = "summary.csv:3: samples.csv beside it has 0 samples of this row; expected 5";
+    refused(&changed(many, unchanged), REPORT, expected);
 
     let folder = changed(unchanged, |text| garbage(&text));
     let samples = folder.path().join("samples.csv");
@@ -215,11 +106,7 @@ fn results_are_bounded() {
     packed.write_all(&fs::read(&samples).unwrap()).unwrap();
     fs::write(samples.with_extension("csv.gz"), packed.finish().unwrap()).unwrap();
     fs::remove_file(samples).unwrap();
-    refused(
-        &folder,
-        "report . -o out --format html",
-        "samples.csv.gz:1002: more than 1000 problems up to here",
-    );
+    refused(&folder, REPORT, "samples.csv.gz:2: 1 field; expected ");
 }
 
 #[test]
@@ -321,16 +208,13 @@ fn files_with_holes_are_refused() {
         "inspect bad.gltf",
         "buffers[2].uri: \"half.bin\": more than 1073741824 bytes in the files of all",
     );
-    let folder = changed(unchanged, unchanged);
-    fs::File::create(folder.path().join("environment.json"))
-        .unwrap()
-        .set_len(1 << 30)
-        .unwrap();
+    hole("environment.json", 1 << 30);
     refused(
         &folder,
-        "submit . -o out",
-        "environment.json: larger than the 134217728 bytes that are accepted",
+        RUN,
+        "environment.json: larger than the 8388608 bytes that are accepted",
     );
+    let folder = changed(unchanged, unchanged);
     let summary = fs::File::options()
         .write(true)
         .open(folder.path().join("summary.csv"))
@@ -338,8 +222,8 @@ fn files_with_holes_are_refused() {
     summary.set_len(2 << 30).unwrap();
     refused(
         &folder,
-        "report . -o out --format html",
-        "summary.csv: larger than the 1073741824 bytes that are accepted",
+        REPORT,
+        "summary.csv: cannot read: larger than the 1073741824 bytes that are accepted",
     );
 }
 
@@ -357,22 +241,11 @@ fn pipes_are_refused_before_they_are_opened() {
         )
     };
     let folder = tempfile::tempdir().unwrap();
-    for name in ["bad.tar.gz", "bad.toml", "bad.glb"] {
+    for name in ["bad.txt", "bad.toml", "bad.glb"] {
         pipe(&folder.path().join(name));
     }
     for (arguments, expected) in [
-        (
-            "submit --check bad.tar.gz",
-            "bad.tar.gz: cannot read: is no regular file",
-        ),
-        (
-            "report . -o out/",
-            "bad.tar.gz: cannot read: is no regular file",
-        ),
-        (
-            "report bad.tar.gz -o out --format html",
-            "bad.tar.gz: cannot read: ",
-        ),
+        ("report bad.txt -o out.html", "bad.txt: cannot read: "),
         (
             "verify bad.toml",
             "bad.toml: cannot read: is no regular file",
@@ -388,11 +261,9 @@ fn pipes_are_refused_before_they_are_opened() {
         let expected = if name == "summary.csv" {
             "no summary.csv in it"
         } else {
-            "samples.csv: is no regular file"
+            "samples.csv: cannot read: is no regular file"
         };
-        refused(&folder, "report . -o out --format html", expected);
-        fs::write(folder.path().join("environment.json"), "[]").unwrap();
-        refused(&folder, "submit . -o out", expected);
+        refused(&folder, REPORT, expected);
     }
     let results = folder.path().join("results");
     fs::create_dir(&results).unwrap();
@@ -400,29 +271,13 @@ fn pipes_are_refused_before_they_are_opened() {
     refused(
         &folder,
         "run smoke -b cpu-scalar --frames 1 -o results",
-        "limits.csv exists already; name a folder without",
+        "limits.csv: cannot read: is no regular file",
     );
     assert_eq!(fs::read_dir(&results).unwrap().count(), 1);
     pipe(&results.join(".lock"));
     refused(
         &folder,
-        "sweep smoke -b cpu-scalar --frames 1 -o results",
+        "run smoke -b cpu-scalar --frames 1 -o results",
         ".lock: is no regular file",
-    );
-}
-
-#[test]
-fn a_bundle_has_few_files() {
-    let mut many = bundle();
-    for number in 0..256 {
-        many.files
-            .insert(format!("{number}/limits.csv"), Vec::new());
-    }
-    let file = tempfile::NamedTempFile::new().unwrap();
-    fs::write(&file, many.packed().unwrap()).unwrap();
-    let error = Bundle::read(file.path()).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "too large: expected at most 256 files with 128 MiB together"
     );
 }

@@ -9,11 +9,10 @@ mod ranking;
 mod reading;
 mod screens;
 mod spending;
-mod submitting;
 mod sweeping;
 
 use csv::StringRecord;
-use skinbench::results::recorded::Recorded;
+use skinbench::results::Recorded;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;

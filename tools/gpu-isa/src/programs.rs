@@ -4,7 +4,6 @@ use crate::radv::Stages;
 use skinbench::bake::{BakeFormat, MOST_LAYERS};
 use skinbench::characters::walker;
 use skinbench::gpu::forms::kind::{Kind, vertex_shader};
-use skinbench::gpu::forms::morph::MorphForm;
 use skinbench::gpu::forms::output::OutputForm;
 use skinbench::gpu::kernel::Constants;
 use skinbench::gpu::passes::bake;
@@ -100,10 +99,7 @@ fn with_influences<T: Copy>(forms: Vec<T>) -> Vec<(T, u32)> {
 fn skin(programs: &mut Vec<Program>) -> crate::Result<()> {
     let mut kernels = Vec::new();
     for &kernel in skin_kernels::ALL {
-        // Forms of morph targets make no difference to a crowd without targets.
-        if kernel.morph == MorphForm::Sparse {
-            kernels.push((format!("gpu-compute:{}", kernel.name), kernel));
-        }
+        kernels.push((format!("gpu-compute:{}", kernel.name), kernel));
     }
     let four = &skin_kernels::FOUR_INSTANCES;
     kernels.push((format!("gpu-compute:{}", four.name), four));

@@ -8,11 +8,10 @@
 
 use crate::headline::{self, origin};
 use skinbench::frame::{Side, Stage, StageGroup};
-use skinbench::report::findings::conditions;
-use skinbench::report::markdown::{headed, rows};
+use skinbench::report::places::conditions;
+use skinbench::report::table::{Table, Value, count, magnitude, number};
 use skinbench::report::{duration, grouped};
-use skinbench::results::rows::{LimitsRow, Measurement};
-use skinbench::results::study::{Axis, Study, StudyEntry};
+use skinbench::results::{Axis, Entry, LimitsRow, Study};
 use skinbench::wording;
 use wildmatch::WildMatch;
 
@@ -39,14 +38,14 @@ pub type NamedStudy<'a> = (&'a str, &'a Study);
 /// An unknown figure.
 pub fn backends(study: &Study, words: &[&str], source: &str) -> Result<String, String> {
     let entries = measured(study);
-    let mut table = vec![heading("backend", words)?];
+    let mut table = Table::new(heading("backend", words)?);
     for entry in &entries {
         table.push(row(&entry.backend, words, entry, &entries));
     }
     let place = headline::point(study).map_or(String::new(), |point| {
         headline::caption(study, point, source)
     });
-    Ok(format!("{place}\n\n{}", rows(&table)))
+    Ok(format!("{place}\n\n{}", table.markdown()))
 }
 
 /// Table of a backend in several runs, with some figures of each.
@@ -59,13 +58,17 @@ pub fn runs(
     words: &[&str],
     source: &str,
 ) -> Result<String, String> {
-    let mut table = vec![heading(&code(backend), words)?];
+    let mut table = Table::new(heading(&code(backend), words)?);
     for (name, study) in runs {
         let entries = measured(study);
         let entry = of_backend(name, &entries, backend)?;
         table.push(row(name, words, entry, &entries));
     }
-    Ok(format!("{}\n\n{}", from_runs(runs, source), rows(&table)))
+    Ok(format!(
+        "{}\n\n{}",
+        from_runs(runs, source),
+        table.markdown()
+    ))
 }
 
 /// Table of one figure of the backends that a pattern matches, or of all, in several runs.
@@ -79,16 +82,20 @@ pub fn matrix(
     source: &str,
 ) -> Result<String, String> {
     let head = heading(word, &[word])?;
-    let mut table = vec![vec![head[1].clone()]];
+    let mut headings = vec![head[1].clone()];
     let mut columns = Vec::new();
     for (name, study) in runs {
-        table[0].push(code(name));
+        headings.push(code(name));
         columns.push(measured(study));
     }
-    table.extend(by_backend(&columns, patterns, |entry, all| {
+    let table = by_backend(headings, &columns, patterns, |entry, all| {
         cell(word, entry, all)
-    }));
-    Ok(format!("{}\n\n{}", from_runs(runs, source), rows(&table)))
+    });
+    Ok(format!(
+        "{}\n\n{}",
+        from_runs(runs, source),
+        table.markdown()
+    ))
 }
 
 /// Table of the times of `skin` of the backends that a pattern matches, or of all, in several runs, whose crowds head the
@@ -112,7 +119,7 @@ pub fn sizes(
         crowds.push(format!(
             "{} x {}",
             grouped(point.instances as u64),
-            grouped(point.vertices)
+            grouped(point.vertices_each)
         ));
         columns.push(entries);
     }
@@ -125,28 +132,27 @@ pub fn sizes(
             crowd.clone()
         });
     }
-    let mut table = vec![head];
-    table.extend(by_backend(&columns, patterns, |entry, _| {
-        time_of_limit(entry, device).unwrap_or("-".into())
-    }));
+    let table = by_backend(head, &columns, patterns, |entry, _| {
+        Value::words(time_of_limit(entry, device).unwrap_or_default())
+    });
     let origin = from_runs(runs, source);
     let limit = limits_of(columns.iter().flatten(), patterns, device);
-    Ok(format!("{origin}\n\n{}\n{limit}\n", rows(&table)))
+    Ok(format!("{origin}\n\n{}\n{limit}\n", table.markdown()))
 }
 
 /// The time of `skin`, and the percentage of the limit, which is `device` GB/s for stages on the device; of a peer, whose bytes
 /// are not known, the time alone.
-fn time_of_limit(entry: &StudyEntry, device: f64) -> Option<String> {
-    let row = &entry.stages(StageGroup::Skin).next()?.row;
+fn time_of_limit(entry: &Entry, device: f64) -> Option<String> {
+    let row = entry.stages(StageGroup::Skin).next()?;
     let ns = row.median_ns?;
     let time = duration(ns);
-    let Some(bytes) = row.bytes else {
+    let Some(bytes) = row.moved_bytes else {
         return Some(time);
     };
     let limit = if row.clock.is_of_device() {
         device * 1e9
     } else {
-        row.limit? as f64
+        row.limit_bytes_per_s? as f64
     };
     let percent = 100.0 * bytes as f64 / ns as f64 * 1e9 / limit;
     Some(format!("{time} ({percent:.0} %)"))
@@ -154,15 +160,15 @@ fn time_of_limit(entry: &StudyEntry, device: f64) -> Option<String> {
 
 /// The line that says what the percentages of [`time_of_limit`] refer to, of the backends that a pattern matches.
 fn limits_of<'a>(
-    entries: impl Iterator<Item = &'a &'a StudyEntry>,
+    entries: impl Iterator<Item = &'a &'a Entry>,
     patterns: &[&str],
     device: f64,
 ) -> String {
     let mut on_device = false;
     let mut on_processor = false;
     for entry in entries.filter(|entry| is_wanted(patterns, &entry.backend)) {
-        for Measurement { row, .. } in entry.stages(StageGroup::Skin) {
-            if row.bytes.is_some() {
+        for row in entry.stages(StageGroup::Skin) {
+            if row.moved_bytes.is_some() {
                 on_device |= row.clock.is_of_device();
                 on_processor |= !row.clock.is_of_device();
             }
@@ -196,29 +202,29 @@ pub fn sweep(
     let head = heading(word, &[word])?;
     let mut text = String::new();
     for sheet in study.sheets(*axis) {
-        let along: Vec<&StudyEntry> = study
+        let along: Vec<&Entry> = study
             .entries
             .iter()
             .filter(|entry| entry.is_ok() && sheet.value(&entry.point).is_some())
             .collect();
-        let mut table = vec![vec![format!("{} by {}", head[1], name(axis))]];
+        let mut headings = vec![format!("{}, by {}", head[1], name(axis))];
         let mut columns = Vec::new();
         for value in &sheet.values {
-            table[0].push(grouped(*value));
+            headings.push(grouped(*value));
             let mut column = along.clone();
             column.retain(|entry| axis.value(&entry.point) == *value);
             columns.push(column);
         }
-        table.extend(by_backend(&columns, patterns, |entry, all| {
+        let table = by_backend(headings, &columns, patterns, |entry, all| {
             cell(word, entry, all)
-        }));
+        });
         let place = along
             .first()
             .map_or(String::new(), |entry| origin(study, &entry.point, source));
         text += &format!(
             "{}; {place}:\n\n{}\n",
             conditions(study, sheet),
-            rows(&table)
+            table.markdown()
         );
     }
     if text.is_empty() {
@@ -233,29 +239,30 @@ fn name(axis: &Axis) -> &'static str {
     axis.title().split([' ', ',']).next().unwrap_or_default()
 }
 
-/// Rows of cells, one for each backend that a pattern matches, or for all, in the order of `columns`. A column has
-/// the entries that were measured together.
+/// A table with a row for each backend that a pattern matches, or for all, in the order of `columns`. A column has the
+/// entries that were measured together.
 fn by_backend(
-    columns: &[Vec<&StudyEntry>],
+    headings: Vec<String>,
+    columns: &[Vec<&Entry>],
     patterns: &[&str],
-    cell: impl Fn(&StudyEntry, &[&StudyEntry]) -> String,
-) -> Vec<Vec<String>> {
+    cell: impl Fn(&Entry, &[&Entry]) -> Value,
+) -> Table {
     let mut backends: Vec<&str> = Vec::new();
     for entry in columns.iter().flatten() {
         if is_wanted(patterns, &entry.backend) && !backends.contains(&entry.backend.as_str()) {
             backends.push(&entry.backend);
         }
     }
-    let mut rows = Vec::new();
+    let mut table = Table::new(headings);
     for backend in backends {
-        let mut row = vec![code(backend)];
+        let mut row = vec![Value::Words(code(backend))];
         for column in columns {
             let entry = column.iter().find(|entry| entry.backend == backend);
-            row.push(entry.map_or("-".into(), |entry| cell(entry, column)));
+            row.push(entry.map_or(Value::Absent, |entry| cell(entry, column)));
         }
-        rows.push(row);
+        table.push(row);
     }
-    rows
+    table
 }
 
 /// Returns whether one of some patterns matches a backend, or there is none.
@@ -266,7 +273,7 @@ fn is_wanted(patterns: &[&str], backend: &str) -> bool {
 
 /// Table of the processor's limits, one row per number of threads.
 pub fn limits(limits: &[LimitsRow]) -> String {
-    let mut table = headed([
+    let mut table = Table::new([
         "threads",
         "GB/s written",
         "streamed",
@@ -274,26 +281,28 @@ pub fn limits(limits: &[LimitsRow]) -> String {
         "G multiply-adds/s",
     ]);
     for row in limits {
-        let mut cells = vec![row.threads.to_string()];
+        let mut cells = vec![Value::Count(row.threads as u64)];
         for rate in [row.write, row.stream, row.read, row.fma] {
-            cells.push(format!("{:.1}", rate as f64 / 1e9));
+            cells.push(Value::Number(rate as f64 / 1e9, 1));
         }
         table.push(cells);
     }
-    rows(&table)
+    table.markdown()
 }
 
 /// Table that compares skinning with the time of its vector instructions alone; its rows are from [`peak`].
-pub fn peaks(backends: Vec<Vec<String>>) -> String {
-    let mut table = headed([
+pub fn peaks(backends: Vec<Vec<Value>>) -> String {
+    let mut table = Table::new([
         "one thread",
         "operations per vertex",
         "ns at the peak",
         "ns measured",
         "% of the peak",
     ]);
-    table.extend(backends);
-    rows(&table)
+    for row in backends {
+        table.push(row);
+    }
+    table.markdown()
 }
 
 /// Row of a backend in such a table, with so many operations per vertex, each counted as a fused multiply-add.
@@ -306,31 +315,27 @@ pub fn peak(
     study: &Study,
     backend: &str,
     operations: f64,
-) -> Result<Vec<String>, String> {
+) -> Result<Vec<Value>, String> {
     let entries = measured(study);
     let entry = of_backend(run, &entries, backend)?;
     let least = 1e9 * operations / (limits.fma as f64 / limits.lanes as f64);
     let took = time("skin@vertex", entry).ok_or_else(|| format!("{run}: no time of {backend}"))?;
     Ok(vec![
-        format!("{run}: {}", code(backend)),
-        format!("{operations:.1}"),
-        format!("{least:.2}"),
-        format!("{took:.2}"),
-        format!("{:.0}", 100.0 * least / took),
+        Value::Words(format!("{run}: {}", code(backend))),
+        Value::Number(operations, 1),
+        Value::Number(least, 2),
+        Value::Number(took, 2),
+        Value::Number(100.0 * least / took, 0),
     ])
 }
 
-fn measured(study: &Study) -> Vec<&StudyEntry> {
+fn measured(study: &Study) -> Vec<&Entry> {
     headline::point(study).map_or(Vec::new(), |point| {
         study.at(point).filter(|entry| entry.is_ok()).collect()
     })
 }
 
-fn of_backend<'a>(
-    run: &str,
-    entries: &[&'a StudyEntry],
-    backend: &str,
-) -> Result<&'a StudyEntry, String> {
+fn of_backend<'a>(run: &str, entries: &[&'a Entry], backend: &str) -> Result<&'a Entry, String> {
     let names: Vec<_> = entries.iter().map(|entry| entry.backend.as_str()).collect();
     let found = entries
         .iter()
@@ -392,7 +397,7 @@ fn title_of_times(word: &str) -> Result<String, String> {
     }
     Ok(match word.split_once('@') {
         Some((name, unit)) => format!("`{name}`, ns/{unit}"),
-        None => code(word),
+        None => format!("{}, ms", code(word)),
     })
 }
 
@@ -407,66 +412,62 @@ fn is_time(word: &str) -> bool {
     known && ["", "joint", "vertex"].contains(&unit)
 }
 
-fn row(name: &str, words: &[&str], entry: &StudyEntry, all: &[&StudyEntry]) -> Vec<String> {
-    let mut row = vec![code(name)];
+fn row(name: &str, words: &[&str], entry: &Entry, all: &[&Entry]) -> Vec<Value> {
+    let mut row = vec![Value::Words(code(name))];
     row.extend(words.iter().map(|word| cell(word, entry, all)));
     row
 }
 
 /// A figure of a backend; `all` are the backends that a ratio compares it with.
-fn cell(word: &str, entry: &StudyEntry, all: &[&StudyEntry]) -> String {
-    figure(word, entry, all).unwrap_or("-".into())
-}
-
-fn figure(word: &str, entry: &StudyEntry, all: &[&StudyEntry]) -> Option<String> {
-    let last = entry.last().map(|m| &m.row);
+fn cell(word: &str, entry: &Entry, all: &[&Entry]) -> Value {
+    let last = entry.last();
+    let frame = entry.frame();
     match word {
         "limit" => {
             let mut stages = entry.stages(StageGroup::Skin);
-            let percent = stages.find_map(|m| m.row.pct_of_limit)?;
-            Some(format!("{percent:.0}"))
+            number(stages.find_map(|row| row.pct_of_limit), 0)
         }
-        "parity" => Some(format!("{:.1e}", last?.parity_max_rel?)),
-        "clip_error" => Some(format!("{:.1e}", last?.clip_error?)),
-        "error_px" => Some(format!("{:.4}", entry.frame()?.error_px?)),
-        "memory" => {
-            let row = entry.frame()?;
-            let bytes = row.host_bytes? + row.device_bytes?;
-            Some(format!("{:.2}", bytes as f64 / 1e6))
-        }
-        "visible" => {
-            let visible = last.and_then(|row| row.visible);
-            Some(visible.map_or("all".into(), grouped))
-        }
-        "draws" => entry.frame()?.draws.map(grouped),
-        "dispatches" => entry.frame()?.dispatches.map(grouped),
-        _ => {
-            if let Some((a, b)) = word.split_once('/') {
-                let above = if is_time(a) {
-                    time(a, entry)
-                } else {
-                    least_time(b, a, all)
-                };
-                let below = if is_time(b) {
-                    time(b, entry)
-                } else {
-                    least_time(a, b, all)
-                };
-                return Some(format!("{:.2}", above? / below?));
-            }
-            let ns = time(word, entry)?;
-            if word.contains('@') {
-                return Some(format!("{ns:.2}"));
-            }
-            // Milliseconds for every row, so that the rows of a table are easy to compare.
-            let digits = if ns < 1e7 { 2 } else { 1 };
-            Some(format!("{:.digits$} ms", ns / 1e6))
-        }
+        "parity" => magnitude(last.and_then(|row| row.parity_max_rel)),
+        "clip_error" => magnitude(last.and_then(|row| row.clip_error_rel)),
+        "error_px" => number(frame.and_then(|row| row.error_px), 4),
+        "memory" => number(entry.memory().map(|bytes| bytes as f64 / 1e6), 2),
+        "visible" => match last.and_then(|row| row.visible) {
+            Some(visible) => Value::Count(visible),
+            None => Value::words("all"),
+        },
+        "draws" => count(frame.and_then(|row| row.draws)),
+        "dispatches" => count(frame.and_then(|row| row.dispatches)),
+        _ => time_or_ratio(word, entry, all),
+    }
+}
+
+fn time_or_ratio(word: &str, entry: &Entry, all: &[&Entry]) -> Value {
+    if let Some((a, b)) = word.split_once('/') {
+        let above = if is_time(a) {
+            time(a, entry)
+        } else {
+            least_time(b, a, all)
+        };
+        let below = if is_time(b) {
+            time(b, entry)
+        } else {
+            least_time(a, b, all)
+        };
+        return match (above, below) {
+            (Some(above), Some(below)) => Value::Number(above / below, 2),
+            _ => Value::Absent,
+        };
+    }
+    match time(word, entry) {
+        None => Value::Absent,
+        Some(ns) if word.contains('@') => Value::Number(ns, 2),
+        // Milliseconds for every row, so that the rows of a table are easy to compare.
+        Some(ns) => Value::Number(ns / 1e6, if ns < 1e7 { 2 } else { 1 }),
     }
 }
 
 /// The least time of the backends that a pattern matches.
-fn least_time(word: &str, pattern: &str, entries: &[&StudyEntry]) -> Option<f64> {
+fn least_time(word: &str, pattern: &str, entries: &[&Entry]) -> Option<f64> {
     let pattern = WildMatch::new(pattern);
     entries
         .iter()
@@ -476,7 +477,7 @@ fn least_time(word: &str, pattern: &str, entries: &[&StudyEntry]) -> Option<f64>
 }
 
 /// A time in nanoseconds, or in nanoseconds per joint or vertex.
-fn time(word: &str, entry: &StudyEntry) -> Option<f64> {
+fn time(word: &str, entry: &Entry) -> Option<f64> {
     let (name, unit) = word.split_once('@').unwrap_or((word, ""));
     let ns = match name {
         "pose" => entry.total(StageGroup::Pose)?,
@@ -485,11 +486,11 @@ fn time(word: &str, entry: &StudyEntry) -> Option<f64> {
         "other" => entry.other()?,
         _ => {
             let stage = Stage::try_from(name.to_owned()).ok()?;
-            let parts = Side::BOTH.map(|side| entry.stage_on(stage, side)?.row.median_ns);
+            let parts = Side::BOTH.map(|side| entry.stage_on(stage, side)?.median_ns);
             parts.into_iter().flatten().reduce(|a, b| a + b)?
         }
     };
-    let row = &entry.last()?.row;
+    let row = entry.last()?;
     Some(match unit {
         "joint" => ns as f64 / row.joints as f64,
         "vertex" => ns as f64 / row.vertices as f64,

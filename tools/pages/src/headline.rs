@@ -1,9 +1,7 @@
 //! The crowd that represents a study, and the origin of its figures.
 
-use skinbench::report::findings;
-use skinbench::report::{abbreviated, card, grouped, markdown};
-use skinbench::results::key::Point;
-use skinbench::results::study::Study;
+use skinbench::report::{abbreviated, card, findings, grouped, markdown, places, run_table};
+use skinbench::results::{Point, Study};
 
 /// The machine and the table of the headline point.
 pub fn table(study: &Study, source: &str) -> String {
@@ -11,21 +9,27 @@ pub fn table(study: &Study, source: &str) -> String {
         format!(
             "{}\n\n{}",
             caption(study, point, source),
-            markdown::table(study, point)
+            run_table::table(study, point).markdown()
         )
     })
 }
 
 /// The decision card of the headline point, with the origin of its figures.
 pub fn card(study: &Study, source: &str) -> String {
-    point(study).map_or(String::new(), |point| {
-        format!(
-            "{}\n\n{}\n{}",
-            caption(study, point, source),
-            markdown::rows(&card::table(study, point)),
-            markdown::list(card::answers(study, point)).trim_end()
-        )
-    })
+    let Some(point) = point(study) else {
+        return String::new();
+    };
+    let mut text = caption(study, point, source) + "\n";
+    for section in card::sections(study, point) {
+        text += &format!("\n{}", section.table.markdown());
+    }
+    let mut answers = findings::verdict(study, point);
+    answers.extend(
+        findings::answers(study, point)
+            .iter()
+            .map(ToString::to_string),
+    );
+    format!("{text}\n{}", markdown::list(answers).trim_end())
 }
 
 /// The point that represents a study: one that is drawn once if there is one, otherwise the first headline.
@@ -42,13 +46,13 @@ pub fn point(study: &Study) -> Option<&Point> {
 pub fn caption(study: &Study, point: &Point, source: &str) -> String {
     let vertices = study
         .at(point)
-        .find_map(|entry| Some(entry.last()?.row.vertices))
+        .find_map(|entry| Some(entry.last()?.vertices))
         .unwrap_or(0);
     // The page that has the table tells the options, and the folder is named after them.
-    let crowd = findings::crowd(&point.scene, point.instances as u64);
+    let crowd = places::crowd(&point.scene, point.instances as u64);
     format!(
         "{crowd}, {}, {} vertices; {}:",
-        findings::drawn(point.passes),
+        places::drawn(point.passes),
         grouped(vertices),
         origin(study, point, source)
     )
@@ -56,7 +60,7 @@ pub fn caption(study: &Study, point: &Point, source: &str) -> String {
 
 /// The origin of a point's figures: processor, adapter if it was used, threads, day, commit and folder.
 pub fn origin(study: &Study, point: &Point, source: &str) -> String {
-    let row = study.rows.first().map(|m| &m.row);
+    let row = study.rows().next();
     let day = row
         .and_then(|row| row.utc.get(..10))
         .unwrap_or("unknown day");

@@ -19,6 +19,7 @@
 //! | `answers FOLDER` | the findings |
 //! | `card FOLDER` | the decision card of the headline crowd, with the cheapest backends in words |
 //! | `charts FOLDER [ID...]` | charts whose names begin with one of the IDs; the pictures are written to `docs/images` |
+//! | `columns summary.csv` | the columns of `summary.csv` |
 //! | `text FILE [START]` | the file, or a list of its lines that begin with START |
 //!
 //! `cargo run -p pages -- --clip-sizes MODEL` prints the sizes and errors of a model's compact clips as JSON, for

@@ -5,18 +5,18 @@
 use crate::tiers::tiers;
 use crate::{figure_tables, headline};
 use skinbench::report::chart::{Chart, charts, number_repeated};
-use skinbench::report::markdown::answers;
-use skinbench::results::recorded::Recorded;
-use skinbench::results::rows::{LimitedMemory, LimitsRow};
-use skinbench::results::study::Study;
+use skinbench::report::findings::findings;
+use skinbench::report::markdown::{list, verdicts};
+use skinbench::report::table::{Table, Value};
+use skinbench::results::{COLUMNS, LimitedMemory, LimitsRow, Recorded, Study};
 use skinbench::wording;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Kinds of markers.
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 12] = [
     "table", "runs", "matrix", "sizes", "sweep", "limits", "peak", "answers", "card", "charts",
-    "text",
+    "text", "columns",
 ];
 
 /// A page and its charts with up-to-date content: path and content of each.
@@ -131,6 +131,18 @@ struct PageResults<'a> {
     pictures: Vec<(PathBuf, String)>,
 }
 
+/// The columns of `summary.csv`, and what each says.
+fn columns() -> String {
+    let mut table = Table::new(["column", "says"]);
+    for column in COLUMNS {
+        table.push(vec![
+            Value::Words(format!("`{}`", column.name)),
+            Value::words(column.about.trim()),
+        ]);
+    }
+    table.markdown()
+}
+
 impl PageResults<'_> {
     /// The text to put after a marker.
     fn part(&mut self, kind: &str, source: &str, words: &[&str]) -> Result<String, String> {
@@ -139,7 +151,11 @@ impl PageResults<'_> {
             ("limits", []) => Ok(figure_tables::limits(&self.limits(source)?)),
             ("table", []) => Ok(headline::table(self.study(source)?, source)),
             ("table", _) => figure_tables::backends(self.study(source)?, words, source),
-            ("answers", []) => Ok(answers(self.study(source)?)),
+            ("answers", []) => {
+                let study = self.study(source)?;
+                Ok(list(verdicts(study)) + &list(findings(study)))
+            }
+            ("columns", []) => Ok(columns()),
             ("card", []) => Ok(headline::card(self.study(source)?, source)),
             ("charts", _) => self.charts(source, words),
             ("runs", [runs, backend, words @ ..]) => {

@@ -5,16 +5,15 @@ use skinbench::registry;
 use skinbench::report::chart::Chart;
 use skinbench::report::chart::drawing::{class, dot, slug, time_scale};
 use skinbench::report::chart::plot::{Item, Scale, Shape};
-use skinbench::report::findings::drawn;
-use skinbench::report::markdown::headed;
+use skinbench::report::places::drawn;
+use skinbench::report::table::{Table, Value};
 use skinbench::report::{duration, grouped, size};
-use skinbench::results::key::{Point, PointKey};
-use skinbench::results::study::{Quantity, Study, StudyEntry};
+use skinbench::results::{Entry, Point, Quantity, Study, options};
 use std::collections::BTreeMap;
 
 /// A measured backend: the camera's distance, bytes on host and device, nanoseconds of a frame, error in pixels.
 struct Tier<'a> {
-    entry: &'a StudyEntry,
+    entry: &'a Entry,
     distance: f64,
     bytes: f64,
     ns: f64,
@@ -82,7 +81,7 @@ struct LineKey<'a> {
 /// Charts for each kind of crowd that a backend without joints was measured with: one if it has several numbers of
 /// instances, and one if cameras saw it from several distances.
 pub fn tiers(study: &Study) -> Vec<Chart> {
-    let mut kinds: BTreeMap<PointKey, Vec<Tier>> = BTreeMap::new();
+    let mut kinds: BTreeMap<Point, Vec<Tier>> = BTreeMap::new();
     for entry in &study.entries {
         let pixels = entry.frame().and_then(|row| row.error_px);
         let (Some(ns), Some(bytes), Some(pixels)) =
@@ -90,15 +89,16 @@ pub fn tiers(study: &Study) -> Vec<Chart> {
         else {
             continue;
         };
-        let options = &entry.point.options;
-        let distance = options.get("distance");
+        let all = &entry.point.options;
+        let distance = options::get(all, "distance");
         let distance = distance.and_then(|factor| factor.parse().ok());
-        let kind = PointKey {
-            vertices: None,
-            influences: None,
-            instances: None,
-            options: options.without("lod").without("distance"),
-            ..entry.point.key_without_hash()
+        let kind = Point {
+            vertices_each: 0,
+            influences: 0,
+            instances: 0,
+            options: options::without(&options::without(all, "lod"), "distance"),
+            scene_hash: String::new(),
+            ..entry.point.clone()
         };
         kinds.entry(kind).or_default().push(Tier {
             entry,
@@ -139,13 +139,13 @@ fn chart(study: &Study, tiers: &[Tier], axis: &Axis) -> Chart {
     let mut lines: BTreeMap<LineKey, Vec<&Tier>> = BTreeMap::new();
     for tier in tiers {
         let key = LineKey {
-            levels: tier.entry.point.options.get("lod").unwrap_or_default(),
+            levels: options::get(&tier.entry.point.options, "lod").unwrap_or_default(),
             backend: &tier.entry.backend,
             instances: (axis.line)(tier),
         };
         lines.entry(key).or_default().push(tier);
     }
-    let mut table = headed([
+    let mut table = Table::new([
         "instances",
         "distance",
         "backend",
@@ -173,13 +173,13 @@ fn chart(study: &Study, tiers: &[Tier], axis: &Axis) -> Chart {
         items.push(Item::new(Shape::Line, class(study, backend), points));
         let beside: Vec<String> = line.iter().map(|tier| (axis.beside)(tier)).collect();
         for (at, tier) in line.iter().enumerate() {
-            let instances = grouped(tier.entry.point.instances as u64);
-            let distance = tier.distance;
-            let memory = size(tier.bytes);
-            let time = duration(tier.ns as u64);
-            let error = format!("{:.4}", tier.pixels);
             let words = format!(
-                "{backend}, {levels}, {instances} instances at distance {distance}: {memory}, {time}, {error} pixels"
+                "{backend}, {levels}, {} instances at distance {}: {}, {}, {:.4} pixels",
+                grouped(tier.entry.point.instances as u64),
+                tier.distance,
+                size(tier.bytes),
+                duration(tier.ns as u64),
+                tier.pixels
             );
             let place = (axis.place)(tier);
             dots.push(dot(study, backend, (place, tier.ns)).described(words));
@@ -189,13 +189,13 @@ fn chart(study: &Study, tiers: &[Tier], axis: &Axis) -> Chart {
                 dots.push(Item::new(name, "", vec![(place, lift * tier.ns)]));
             }
             table.push(vec![
-                instances,
-                distance.to_string(),
-                backend.to_owned(),
-                levels.clone(),
-                memory,
-                time,
-                error,
+                Value::Count(tier.entry.point.instances as u64),
+                Value::Words(tier.distance.to_string()),
+                Value::words(backend),
+                Value::words(&levels),
+                Value::Bytes(tier.bytes as u64),
+                Value::Time(tier.ns as u64),
+                Value::Number(tier.pixels, 4),
             ]);
         }
     }
@@ -238,7 +238,7 @@ fn range(values: impl Iterator<Item = f64>, room: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use skinbench::results::recorded::Recorded;
+    use skinbench::results::Recorded;
     use std::path::Path;
 
     /// Charts show memory, time and error of a growing crowd and of a camera that moves away, from full skeletons to
@@ -255,10 +255,11 @@ mod tests {
             ["tiers-walkers-passes-1", "distances-walkers-passes-1"]
         );
         for chart in &charts {
-            assert_eq!(chart.table.len(), 1 + chart.marks());
+            assert_eq!(chart.table.len(), chart.marks());
         }
         let errors = |backend: &str| -> Vec<f64> {
-            let rows = charts[0].table.iter().filter(|row| row[2] == backend);
+            let cells = charts[0].table.cells();
+            let rows = cells.iter().filter(|row| row[2] == backend);
             rows.map(|row| row[6].parse().unwrap()).collect()
         };
         let exact = errors("gpu-full:vertex");

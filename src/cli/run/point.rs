@@ -1,0 +1,205 @@
+//! The measurement of one scene at one point.
+
+use super::record::{Record, Recorder};
+use super::{common, tell, words_for};
+use skinbench::backend::Context;
+use skinbench::frame::Stage;
+use skinbench::harness::environment::Environment;
+use skinbench::harness::run::{self, Ended};
+use skinbench::harness::sweep::Plan;
+use skinbench::harness::{MachineLimits, Outcome, RunOptions, Status};
+use skinbench::registry::BackendEntry;
+use skinbench::report::{Screen, card, findings, run_table, run_text};
+use skinbench::results::MeasuredScene;
+use skinbench::scene::{BuiltScene, Scene};
+use std::time::Duration;
+
+/// What every scene of a run is measured at, and how.
+pub struct Course {
+    /// The points.
+    pub plans: Vec<Plan>,
+    /// The contexts of all threads that points ask for; the first is that of points without a number.
+    pub contexts: Vec<Context>,
+    /// Options of each measurement.
+    pub options: RunOptions,
+}
+
+/// A point that was measured.
+pub struct MeasuredPoint {
+    environment: Environment,
+    scene: BuiltScene,
+    /// Limits of the machine, if they were measured just before.
+    limits: Option<MachineLimits>,
+    clip_error: Option<f64>,
+    outcomes: Vec<Outcome>,
+    partial: Vec<&'static str>,
+    /// Each backend, with its status, and its frame if it has a time; those of an earlier run, too.
+    pub results: Vec<(&'static str, Status, Option<Duration>)>,
+    /// `true` if an earlier run had measured all of it.
+    is_kept: bool,
+}
+
+impl Course {
+    /// The context of a point's threads.
+    pub fn context(&self, plan: &Plan) -> &Context {
+        let Some(threads) = plan.threads else {
+            return &self.contexts[0];
+        };
+        let mut contexts = self.contexts.iter();
+        contexts
+            .find(|context| context.threads.count() == threads as usize)
+            .unwrap_or(&self.contexts[0])
+    }
+
+    /// Measures those of some backends that are not known yet at a point of a scene.
+    ///
+    /// # Errors
+    /// The crowd cannot be built.
+    pub fn point(
+        &self,
+        scene: &Scene,
+        plan: &Plan,
+        racing: &[&'static BackendEntry],
+        record: &mut Record,
+    ) -> anyhow::Result<MeasuredPoint> {
+        let scene = scene.clone().with(plan.settings.clone());
+        let scene = scene.build(common::memory())?;
+        let context = self.context(plan);
+        record.begin_point(context.threads.count());
+        let environment = record.environment.clone();
+        let point = MeasuredScene {
+            environment: &environment,
+            scene: &scene,
+            clip_error: None,
+        }
+        .point(run::passes(context, &scene), self.options.disturbance);
+        let mut results = Vec::new();
+        let mut missing = Vec::new();
+        for &entry in racing {
+            match record.known(&point, entry.name) {
+                Some(known) => results.push((entry.name, known.status, known.frame)),
+                None => missing.push(entry),
+            }
+        }
+        let kept = results.len();
+        record.kept += kept;
+        let is_kept = kept > 0 && missing.is_empty();
+        let mut limits = None;
+        let mut clip_error = None;
+        let mut outcomes = Vec::new();
+        let mut partial = Vec::new();
+        if !missing.is_empty() {
+            limits = record.limits(&scene.name, context);
+            let measured = MeasuredScene::new(&environment, &scene);
+            clip_error = measured.clip_error;
+            let options = RunOptions {
+                backends: missing,
+                ..self.options.clone()
+            };
+            let mut recorder = Recorder {
+                measured: &measured,
+                record: &mut *record,
+                partial: Vec::new(),
+                outcomes: Vec::new(),
+            };
+            let ordered = run::run(&scene, context, &options, &mut recorder)?;
+            let finished = names_of(&recorder.outcomes);
+            partial = recorder.partial;
+            outcomes = ordered;
+            outcomes.retain(|outcome| finished.contains(&outcome.name));
+            for outcome in &outcomes {
+                let frame = outcome.median(Stage::Frame).map(Duration::from_nanos);
+                results.push((outcome.name, outcome.status, frame));
+            }
+        }
+        for &(backend, status, _) in &results {
+            record.ended.push(Ended { backend, status });
+        }
+        Ok(MeasuredPoint {
+            environment,
+            scene,
+            limits,
+            clip_error,
+            outcomes,
+            partial,
+            results,
+            is_kept,
+        })
+    }
+}
+
+fn names_of(outcomes: &[Outcome]) -> Vec<&'static str> {
+    outcomes.iter().map(|outcome| outcome.name).collect()
+}
+
+impl MeasuredPoint {
+    fn measured(&self) -> MeasuredScene<'_> {
+        MeasuredScene {
+            environment: &self.environment,
+            scene: &self.scene,
+            clip_error: self.clip_error,
+        }
+    }
+
+    /// The table of the point, and what stands below it.
+    pub fn text(
+        &self,
+        with_card: bool,
+        screen: Screen,
+        backends: &[&'static BackendEntry],
+    ) -> String {
+        let Some(limits) = &self.limits else {
+            return String::new();
+        };
+        let measured = self.measured();
+        let mut text = run_table::measured(&measured, limits, &self.outcomes, screen);
+        if with_card {
+            text += &card::text(&run_table::study_of(&measured, &self.outcomes), screen);
+        }
+        if common::is_interrupted() {
+            text += &common::left_out(backends, &self.outcomes, &self.partial);
+        }
+        text + "\n"
+    }
+
+    /// The verdict on the point.
+    pub fn verdict(&self, with_card: bool) -> String {
+        run_text::of_run(&self.measured(), &self.outcomes, with_card)
+    }
+
+    /// The point and its fastest backends in a line, and warnings in lines of their own.
+    pub fn lines(&self, plan: &Plan) -> String {
+        let kept = if self.is_kept {
+            " (kept from an earlier run)"
+        } else {
+            ""
+        };
+        let place = format!("{}{}", self.scene.name, words_for(plan));
+        let fastest = run_text::fastest(&self.results);
+        let mut lines = format!("{place}: {fastest}{kept}\n");
+        let study = run_table::study_of(&self.measured(), &self.outcomes);
+        for remark in findings::conditions_of_times(&study) {
+            if remark.is_warning() {
+                lines += &format!("warning: {place}: {remark}\n");
+            }
+        }
+        lines
+    }
+
+    /// The series that end here for backends whose frame took longer than `most`.
+    pub fn slower_than(&self, most: Duration, plan: &Plan) -> Vec<(Plan, &'static str)> {
+        let mut slow = Vec::new();
+        for (name, _, frame) in &self.results {
+            if let Some(frame) = frame.filter(|frame| *frame > most) {
+                let ms = frame.as_secs_f64() * 1e3;
+                let instances = self.scene.crowd.instance_count();
+                tell(format_args!(
+                    "note: {name}: {ms:.0} ms a frame of {instances} instances, more than --max-frame-time: larger crowds \
+                     left out"
+                ));
+                slow.push((plan.series(), *name));
+            }
+        }
+        slow
+    }
+}

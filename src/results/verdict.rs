@@ -1,0 +1,177 @@
+//! The verdict on a point: which backend is fastest, and whether this run can tell.
+
+use super::{CONFIDENCE, Entry, Point, Quantity, Study};
+use crate::wording::duration;
+use std::fmt;
+
+/// The two fastest backends at a point that skin the whole crowd. It is displayed as one or two sentences.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict<'a> {
+    /// The quantity by which they are compared.
+    pub quantity: Quantity,
+    /// The backend with the smallest median.
+    pub first: &'a Entry,
+    /// That median, in nanoseconds.
+    pub ns: u64,
+    /// The next one; `None` if no other was measured.
+    pub second: Option<Second<'a>>,
+    /// Whether the first is faster.
+    pub lead: Lead,
+}
+
+/// The second-fastest backend.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Second<'a> {
+    /// The backend.
+    pub entry: &'a Entry,
+    /// Its median, in nanoseconds.
+    pub ns: u64,
+    /// Ratio of its median to the first one's.
+    pub ratio: f64,
+    /// Bounds of the ratio's interval; equal to it with too few samples.
+    pub range: [f64; 2],
+}
+
+/// Certainty that one backend is faster than another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lead {
+    /// There is no other backend.
+    Alone,
+    /// The interval of the ratio of their times is above 1.
+    Certain,
+    /// The interval contains 1.
+    Undecided,
+    /// There are too few samples for an interval.
+    TooFew,
+}
+
+/// The words of a verdict's sentence.
+#[derive(Debug, Clone, Copy)]
+pub struct Words<'a> {
+    /// The first backend, and its time with what it is for.
+    pub first: &'a str,
+    /// As `first`.
+    pub time: &'a str,
+    /// The second backend, and its time.
+    pub second: &'a str,
+    /// As `second`.
+    pub second_time: &'a str,
+    /// Ratio of the second time to the first, and the bounds of its interval.
+    pub ratio: &'a str,
+    /// As `ratio`.
+    pub low: &'a str,
+    /// As `ratio`.
+    pub high: &'a str,
+}
+
+impl Lead {
+    /// Whether a run is sure which backend is fastest, in a word or two.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Alone => "alone",
+            Self::Certain => "yes",
+            Self::Undecided => "undecided",
+            Self::TooFew => "too few frames",
+        }
+    }
+
+    /// The sentence of a verdict.
+    pub fn sentence(self, words: &Words) -> String {
+        let &Words {
+            first,
+            time,
+            second,
+            second_time,
+            ratio,
+            low,
+            high,
+        } = words;
+        match self {
+            Self::Alone => format!("{first} takes {time}; there is no other to compare it with."),
+            Self::Certain => {
+                format!("{first} is fastest, {time}, {ratio} times as fast as {second}.")
+            }
+            Self::Undecided => format!(
+                "{first} has the smallest median, {time}. This run cannot tell it from {second} ({second_time}), which takes \
+                 between {low} and {high} times as long."
+            ),
+            Self::TooFew => format!(
+                "{first} has the smallest median, {time}. {second} has {second_time} ({ratio} times), with too few samples \
+                 to be sure."
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Verdict<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let unit = match self.quantity {
+            Quantity::Frame => "a frame",
+            Quantity::Work => "for pose, upload and skin",
+        };
+        let second = self.second.as_ref();
+        let [low, high] = second.map_or([1.0; 2], |second| second.range);
+        f.write_str(&self.lead.sentence(&Words {
+            first: &self.first.backend,
+            time: &format!("{} {unit}", duration(self.ns)),
+            second: second.map_or("", |second| &second.entry.backend),
+            second_time: &duration(second.map_or(0, |second| second.ns)),
+            ratio: &format!("{:.2}", second.map_or(1.0, |second| second.ratio)),
+            low: &format!("{low:.2}"),
+            high: &format!("{high:.2}"),
+        }))
+    }
+}
+
+impl Study {
+    /// The verdict on the backends at a point; `None` if none of them has a time. Backends that leave instances out do less
+    /// work, and do not compete.
+    pub fn verdict<'a>(&'a self, point: &Point) -> Option<Verdict<'a>> {
+        let whole = self.at(point).filter(|entry| !entry.leaves_out());
+        verdict_of(self.quantity(point.passes), whole)
+    }
+}
+
+/// The verdict on some backends by a quantity; `None` if none of them has a time. Times at an unsteady clock of the device
+/// do not compete.
+pub fn verdict_of<'a>(
+    quantity: Quantity,
+    entries: impl Iterator<Item = &'a Entry>,
+) -> Option<Verdict<'a>> {
+    let mut timed = Vec::new();
+    for entry in entries.filter(|entry| !entry.is_unsteady(quantity)) {
+        if let Some(ns) = entry.time(quantity) {
+            timed.push((ns, entry));
+        }
+    }
+    timed.sort_by_key(|(ns, _)| *ns);
+    let &(ns, first) = timed.first()?;
+    let mut verdict = Verdict {
+        quantity,
+        first,
+        ns,
+        second: None,
+        lead: Lead::Alone,
+    };
+    if let Some(&(next, entry)) = timed.get(1) {
+        let ratio = next as f64 / ns.max(1) as f64;
+        let mut range = [ratio; 2];
+        verdict.lead = Lead::TooFew;
+        if let (Some(first), Some(second)) = (first.level(quantity), entry.level(quantity)) {
+            let (low, high) = second.over(&first).interval(CONFIDENCE);
+            range = [low, high];
+            verdict.lead = if low > 1.0 {
+                Lead::Certain
+            } else {
+                Lead::Undecided
+            };
+        }
+        verdict.second = Some(Second {
+            entry,
+            ns: next,
+            ratio,
+            range,
+        });
+    }
+    Some(verdict)
+}
