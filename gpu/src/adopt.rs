@@ -301,9 +301,9 @@ mod tests {
     use crate::passes::pose::Pose;
     use crate::passes::pose_kernels::PoseKernel;
     use crate::passes::skin_kernels::{INSTANCES, MERGED, POSITIONS, SHARED};
-    use skinbench_formats::extremes::{chain_64, star_64};
-    use skinbench_formats::face::face;
-    use skinbench_formats::walker::walker;
+    use skinbench_characters::face;
+    use skinbench_characters::walker;
+    use skinbench_characters::{chain_64, star_64};
     use skinbench_kernels::reference::reference_vertices;
     use skinbench_kernels::threads::lock;
     use skinbench_kernels::vertex::Encoding;
@@ -460,7 +460,10 @@ mod tests {
         for vertices in turns.iter().cycle().take(9) {
             let mut encoder = device.create_command_encoder(&Default::default());
             mesh.record(vertices, &mut encoder);
-            assert_eq!(mesh.adopted.plan.find::<Skin>().unwrap().bound(), turns.len());
+            assert_eq!(
+                mesh.adopted.plan.find::<Skin>().unwrap().bound(),
+                turns.len()
+            );
         }
         assert_eq!(*lock(&gpu.created), created);
     }

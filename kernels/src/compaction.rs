@@ -2,8 +2,9 @@
 //! error, holds channels constant where the error allows it, and rounds the others as coarsely as it allows.
 
 use crate::crowd::BLOCK;
+use crate::error::DataError;
 use crate::model::compact::{ClipError, Compact, Samples};
-use crate::model::{Channel, Clip, ClipKeys, Model, ModelError, RawKeys, Skeleton, Transform};
+use crate::model::{Channel, Clip, ClipKeys, Model, RawKeys, Skeleton, Transform};
 use crate::pose::{Affine, ErrorPoints, KeySpan, Local, block, first_row, one};
 use crate::simd::Isa;
 use rayon::prelude::*;
@@ -27,7 +28,7 @@ const MOST_HOLDS: usize = 64;
 ///
 /// # Errors
 /// Poses that are not finite.
-pub fn compacted(model: Model, error: f64) -> Result<Model, ModelError> {
+pub fn compacted(model: Model, error: f64) -> Result<Model, DataError> {
     let clips = clips(&model, error)?;
     Ok(model.with_clips(clips))
 }
@@ -36,7 +37,7 @@ pub fn compacted(model: Model, error: f64) -> Result<Model, ModelError> {
 ///
 /// # Errors
 /// Poses that are not finite.
-pub fn clips(model: &Model, error: f64) -> Result<Vec<Clip>, ModelError> {
+pub fn clips(model: &Model, error: f64) -> Result<Vec<Clip>, DataError> {
     let points = ErrorPoints::of(model);
     model
         .clips()
@@ -51,7 +52,7 @@ fn compact(
     points: &ErrorPoints,
     clip: &Clip,
     error: f64,
-) -> Result<Clip, ModelError> {
+) -> Result<Clip, DataError> {
     let ClipKeys::Raw(raw) = clip.keys() else {
         return Ok(clip.clone());
     };
@@ -131,7 +132,7 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    fn encoded(&self) -> Result<Compact, ModelError> {
+    fn encoded(&self) -> Result<Compact, DataError> {
         Compact::encode(
             self.start,
             self.interval,
@@ -169,8 +170,8 @@ impl Trial<'_> {
 /// The result is that of trying one channel after the other, as long as there are attempts.
 fn hold_in_spans(
     count: usize,
-    mut hold: impl FnMut(Range<usize>) -> Result<bool, ModelError>,
-) -> Result<(), ModelError> {
+    mut hold: impl FnMut(Range<usize>) -> Result<bool, DataError>,
+) -> Result<(), DataError> {
     let mut spans: Vec<Range<usize>> = std::iter::once(0..count).collect();
     for _ in 0..MOST_HOLDS {
         let Some(span) = spans.pop() else { break };

@@ -537,9 +537,9 @@ impl Prepared for PreparedCpu {
 mod tests {
     use super::super::cpu_kernels::{CANDIDATES, LANES};
     use super::*;
-    use crate::asset::extremes;
-    use crate::asset::face::face;
-    use crate::asset::walker::walker;
+    use crate::characters;
+    use crate::characters::face;
+    use crate::characters::walker;
     use crate::crowd::Layer;
     use crate::model::IDENTITY_ROWS;
     use crate::pose::Local;
@@ -553,7 +553,7 @@ mod tests {
             let mut crowd = Crowd::new();
             let instances = (0..blocks * BLOCK).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)));
             crowd
-                .push_group(Arc::new(extremes::chain_64().unwrap()), instances)
+                .push_group(Arc::new(characters::chain_64().unwrap()), instances)
                 .unwrap();
             let backend = Cpu::one_thread(&[&LANES], &Context::default());
             backend

@@ -2,8 +2,8 @@
 
 use crate::backends::common::build_scene;
 use glam::{DVec3, Quat, Vec3};
-use skinbench::asset::walker::walker;
 use skinbench::bake::{BakeFormat, Baker};
+use skinbench::characters::walker;
 use skinbench::compaction;
 use skinbench::model::{Channel, Clip, Interpolation, Keys, RotationBlend, Rows};
 use skinbench::pose::ErrorPoints;

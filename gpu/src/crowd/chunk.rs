@@ -187,7 +187,7 @@ fn one_fits(group: &Group, bytes: u64, limit: u64) -> Result<()> {
 mod tests {
     use super::*;
     use glam::Vec3;
-    use skinbench_formats::walker::walker;
+    use skinbench_characters::walker;
     use skinbench_kernels::crowd::{Layer, REST};
     use skinbench_kernels::model::{
         IDENTITY_ROWS, Influences, Model, ModelParts, PrimitiveData, SkeletonBuilder, SkinData,

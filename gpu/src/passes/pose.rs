@@ -414,7 +414,7 @@ mod tests {
     use super::*;
     use crate::crowd::chunk::Sharing;
     use crate::passes::tick::Tick;
-    use skinbench_formats::walker::walker;
+    use skinbench_characters::walker;
     use skinbench_frame::StageTimer;
     use skinbench_kernels::crowd::{Layer, REST};
     use skinbench_kernels::model::IDENTITY_ROWS;

@@ -3,7 +3,8 @@
 
 use super::update_rate::UpdateRate;
 use super::{BLOCK, Crowd, CrowdError};
-use crate::model::{Rows, ensure};
+use crate::error::ensure;
+use crate::model::Rows;
 
 impl Crowd {
     /// The crowd with instances posed less often: `every` returns the ticks between poses for a placement. Instances of

@@ -25,7 +25,8 @@ pub use shown::{JointShown, Shown};
 pub use turnover::Turnover;
 pub use update_rate::{Between, UpdateRate};
 
-use crate::model::{Clip, Lists, Model, RotationBlend, Rows, TargetWeight, ensure};
+use crate::error::ensure;
+use crate::model::{Clip, Lists, Model, RotationBlend, Rows, TargetWeight};
 use crate::vertex::{Attributes, VertexFormat};
 use fieldwork::Fieldwork;
 use std::ops::Range;

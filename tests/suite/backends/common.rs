@@ -9,7 +9,7 @@ use skinbench::frustum::Frustum;
 use skinbench::harness::parity::{Coverage, Parity, Tolerance, verify};
 use skinbench::model::{
     Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, JointTransform, Keys,
-    Model, ModelParts, PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Target,
+    Model, ModelParts, Notes, PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Target,
     TargetDeltas, Transform, WeightKeys,
 };
 use skinbench::registry::{BackendEntry, REGISTRY};
@@ -90,7 +90,7 @@ pub fn tube(joints: u16, rings: u32, influences: usize) -> Model {
         primitives: vec![primitive],
         targets: Vec::new(),
         materials: vec![],
-        repairs: vec![],
+        notes: Notes::default(),
     })
     .unwrap()
 }

@@ -267,7 +267,7 @@ fn what_cannot_be_read_is_named() {
         near.to_string().contains("did you mean \"hand_r\"?"),
         "{near}"
     );
-    let model = skinbench::asset::walker::walker(500).unwrap();
+    let model = skinbench::characters::walker(500).unwrap();
     let missing = ModelReads::new(&model, true, &["tail".into()]).unwrap_err();
     assert!(missing.to_string().contains("socket \"tail\""), "{missing}");
     let mut crowd = Crowd::new();

@@ -81,7 +81,7 @@ fn every_backend_agrees_on_smooth_and_compact_clips() {
 /// A merge of two, a crossfade by an override, a clip that comes and goes over the rest pose, and four layers at once.
 #[cfg(feature = "gpu")]
 pub fn blended_walkers() -> Crowd {
-    let model = Arc::new(skinbench::asset::walker::walker(500).unwrap());
+    let model = Arc::new(skinbench::characters::walker(500).unwrap());
     let layer = |clip: u32, instance: u32| Layer::looping(&model, clip, instance << 27, 1.0);
     let fading = |instance: u32| Schedule {
         period: 300,

@@ -5,9 +5,9 @@ use crate::backends::common::context_with;
 use crate::backends::common::{
     backends, build_scene, context, crowd, crowd_of, morphing, prepare_for, tube,
 };
-use skinbench::asset::extremes;
-use skinbench::asset::walker::walker;
 use skinbench::backend::{Context, Prepared};
+use skinbench::characters;
+use skinbench::characters::walker;
 use skinbench::crowd::Crowd;
 #[cfg(feature = "gpu")]
 use skinbench::frame::Retention;
@@ -44,7 +44,7 @@ fn crowds() -> Vec<(&'static str, Crowd)> {
             "odd, three models",
             crowd(vec![
                 (person(), 37),
-                (extremes::chain_64().unwrap(), 5),
+                (characters::chain_64().unwrap(), 5),
                 (person(), 3),
             ]),
         ),
@@ -54,7 +54,7 @@ fn crowds() -> Vec<(&'static str, Crowd)> {
         ),
         (
             "large",
-            crowd(vec![(person(), 300), (extremes::star_64().unwrap(), 90)]),
+            crowd(vec![(person(), 300), (characters::star_64().unwrap(), 90)]),
         ),
         (
             "tangents",
@@ -208,7 +208,7 @@ fn bounds_and_sockets_are_counted() {
 fn chunks_rings_and_kept_frames_are_counted() {
     let crowd = crowd(vec![
         (walker(500).unwrap(), 70),
-        (extremes::star_64().unwrap(), 40),
+        (characters::star_64().unwrap(), 40),
     ]);
     let twenty_walkers = 20 * crowd.groups()[0].instance_words() as u64 * 4;
     let Some(context) = context_with(|gpu| gpu.adapter.binding_limit = twenty_walkers) else {
@@ -239,7 +239,7 @@ fn the_work_of_a_frame_is_counted() {
     let Some(gpu) = &context.gpu else { return };
     let crowd = crowd(vec![
         (walker(500).unwrap(), 37),
-        (extremes::star_64().unwrap(), 5),
+        (characters::star_64().unwrap(), 5),
     ]);
     let job = Job::default();
     let palettes = crowd.palette_entries() * 48;

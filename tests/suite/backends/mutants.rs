@@ -381,7 +381,7 @@ fn mutants_of_changing_crowds_die() {
 mod gpu {
     use super::*;
     use crate::backends::common::{context_with, context_with_adapter, crowd_of};
-    use skinbench::asset::walker::walker;
+    use skinbench::characters::walker;
     use skinbench::gpu::Edit;
     use skinbench::vertex::{Attributes, VertexFormat};
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

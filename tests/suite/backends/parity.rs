@@ -7,8 +7,8 @@ use crate::backends::common::{
 use crate::backends::common::{
     backends, context_with, context_with_adapter, prepare_for, verified,
 };
-use skinbench::asset::walker::walker;
 use skinbench::backend::Context;
+use skinbench::characters::walker;
 use skinbench::compaction;
 use skinbench::crowd::Crowd;
 use skinbench::frame::Job;

@@ -7,7 +7,8 @@ use skinbench::gpu::Surfaces;
 use skinbench::gpu::draw::present::Presenter;
 use skinbench::model::{
     Axes, Clip, IDENTITY_ROWS, Image, Influences, Joint, JointTransform, Material, Model,
-    ModelParts, PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Texture, Transform, Wrap,
+    ModelParts, Notes, PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Texture,
+    Transform, Wrap,
 };
 use skinbench::registry;
 use std::io::Cursor;
@@ -82,7 +83,7 @@ fn square(material: Material) -> Crowd {
         primitives: vec![primitive],
         targets: Vec::new(),
         materials: vec![material],
-        repairs: vec![],
+        notes: Notes::default(),
     });
     crowd(vec![(model.unwrap(), 1)])
 }

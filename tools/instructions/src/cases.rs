@@ -1,7 +1,7 @@
 //! The kernels, and the crowds that they pose and skin.
 
 use crate::Result;
-use skinbench_formats::walker::walker;
+use skinbench_characters::walker;
 use skinbench_kernels::compaction::{self, compacted};
 use skinbench_kernels::crowd::{BLOCK, Crowd, Layer};
 use skinbench_kernels::model::{IDENTITY_ROWS, Model, Rows};
