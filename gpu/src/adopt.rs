@@ -460,7 +460,10 @@ mod tests {
         for vertices in turns.iter().cycle().take(9) {
             let mut encoder = device.create_command_encoder(&Default::default());
             mesh.record(vertices, &mut encoder);
-            assert_eq!(mesh.adopted.plan.find::<Skin>().unwrap().bound(), turns.len());
+            assert_eq!(
+                mesh.adopted.plan.find::<Skin>().unwrap().bound(),
+                turns.len()
+            );
         }
         assert_eq!(*lock(&gpu.created), created);
     }
