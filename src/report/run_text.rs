@@ -4,11 +4,13 @@ use super::Screen;
 use super::findings::{answers, findings, verdict};
 use super::places::{conditions, crowd_at, drawn, place, settings};
 use super::table::{Table, Value, time};
-use crate::harness::Outcome;
+use crate::harness::{Outcome, Status};
 use crate::report::run_table::study_of;
 use crate::results::{Axis, MeasuredScene, Sheet, Study};
 use crate::wording::{counted, duration, one_line};
+use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::time::Duration;
 
 /// Most notes that are listed one by one.
 const LISTED: usize = 12;
@@ -126,23 +128,31 @@ pub fn notes(notes: &[impl Display]) -> String {
     text
 }
 
-/// A point that has ended: the fastest backends, and how many others there are.
-pub fn fastest(results: &[(&str, Option<u64>)]) -> String {
+/// A point that has ended: the fastest backends, how many are slower, and how many have each other status. `results` are
+/// names of backends with their status, and with the time of a frame if there is one.
+pub fn fastest(results: &[(&str, Status, Option<Duration>)]) -> String {
     const SHOWN: usize = 3;
     let mut times = Vec::new();
-    for (name, ns) in results {
-        times.extend(ns.map(|ns| (ns, *name)));
+    let mut others: BTreeMap<&str, usize> = BTreeMap::new();
+    for &(name, status, frame) in results {
+        match (status, frame) {
+            (Status::Ok, Some(frame)) => times.push((frame, name)),
+            _ => *others.entry(status.name()).or_default() += 1,
+        }
     }
     times.sort_unstable();
     let mut words = Vec::new();
-    for (ns, name) in times.iter().take(SHOWN) {
-        words.push(format!("{name} {}", duration(*ns)));
+    for (frame, name) in times.iter().take(SHOWN) {
+        words.push(format!("{name} {}", duration(frame.as_nanos() as u64)));
     }
     if times.len() > SHOWN {
         words.push(format!("{} slower", times.len() - SHOWN));
     }
-    if results.len() > times.len() {
-        words.push(format!("{} without a time", results.len() - times.len()));
+    for (status, count) in others {
+        words.push(format!("{count} {status}"));
+    }
+    if words.is_empty() {
+        words.push("nothing was measured".into());
     }
     words.join(", ")
 }

@@ -54,8 +54,8 @@ const TIMES: [Time; 10] = [
         of: Entry::device,
     },
 ];
-/// Columns of `summary.csv` that are about one stage.
-const OF_STAGES: [&str; 14] = [
+/// Columns of `summary.csv` that are about one stage, and not in the wide form.
+pub const OF_STAGES: [&str; 14] = [
     "stage",
     "clock",
     "kind",
@@ -126,9 +126,10 @@ pub fn all_rows<'a>(rows: impl Iterator<Item = &'a Row>) -> Table {
     }
     let mut table = Table::new(differing.iter().map(|&at| COLUMNS[at].name));
     for record in &records {
-        let row = differing.iter().map(|&at| match record[at].parse() {
-            Ok(number) => Value::Count(number),
-            Err(_) => Value::words(&record[at]),
+        let row = differing.iter().map(|&at| match record[at].parse::<u64>() {
+            // A hash of digits is no number.
+            Ok(number) if number.to_string() == record[at] => Value::Count(number),
+            _ => Value::words(&record[at]),
         });
         table.push(row.collect());
     }

@@ -3,6 +3,7 @@
 
 use super::Problem;
 use crate::asset::regular_file;
+use crate::wording::counted;
 use csv::StringRecord;
 use flate2::read::GzDecoder;
 use serde::Serialize;
@@ -103,36 +104,53 @@ pub(super) fn read_rows<T: DeserializeOwned>(
         }
         return Err(at_line(1, what));
     }
-    for record in reader.records() {
-        let record = record.map_err(|error| Problem::at(name, damage(&error)))?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let row = parsed(&record, &headers).map_err(|what| at_line(line, what))?;
-        each(line, row).map_err(|what| at_line(line, what))?;
-    }
     if !text.ends_with('\n') {
         let last = text.lines().count() as u64;
         return Err(at_line(last, "the last line is cut off".into()));
     }
+    for record in reader.records() {
+        let record = record.map_err(|error| {
+            let line = error.position().map_or(0, csv::Position::line);
+            at_line(line, damage(&error))
+        })?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let row = check_fields(&record, &headers).and_then(|()| parsed(&record, &headers));
+        let row = row.map_err(|what| at_line(line, what))?;
+        each(line, row).map_err(|what| at_line(line, what))?;
+    }
     Ok(())
+}
+
+/// Where a byte stands in a row.
+#[derive(Clone, Copy)]
+enum Place {
+    Start,
+    Plain,
+    Quoted,
+    /// Behind a quotation mark that ends the field, or stands for one in it.
+    Mark,
 }
 
 /// Fails with the line of the first row that has too many fields: the reader keeps memory for each.
 fn bound_fields(text: &str) -> Result<(), u64> {
-    let mut is_quoted = false;
+    let mut place = Place::Start;
     let mut fields = 1;
     let mut line = 1;
     for byte in text.bytes() {
-        match byte {
-            b'"' => is_quoted = !is_quoted,
-            b',' if !is_quoted => fields += 1,
-            b'\n' => {
-                line += 1;
-                if !is_quoted {
-                    fields = 1;
-                }
+        line += u64::from(byte == b'\n');
+        place = match (place, byte) {
+            (Place::Quoted, b'"') => Place::Mark,
+            (Place::Quoted, _) | (Place::Mark | Place::Start, b'"') => Place::Quoted,
+            (_, b',') => {
+                fields += 1;
+                Place::Start
             }
-            _ => {}
-        }
+            (_, b'\n' | b'\r') => {
+                fields = 1;
+                Place::Start
+            }
+            _ => Place::Plain,
+        };
         if fields > MOST_FIELDS {
             return Err(line);
         }
@@ -140,16 +158,40 @@ fn bound_fields(text: &str) -> Result<(), u64> {
     Ok(())
 }
 
+/// Checks that fields are no longer than a program writes them, and that only messages have several lines: otherwise
+/// quotation marks that do not belong together have swallowed the rows between them.
+fn check_fields(record: &StringRecord, headers: &StringRecord) -> Result<(), String> {
+    for (field, column) in record.iter().zip(headers) {
+        let most = most_of_field(column);
+        if field.len() > most {
+            return Err(format!("{column}: more than {most} bytes; expected fewer"));
+        }
+        if column != "error" && field.contains('\n') {
+            return Err(format!(
+                "{column}: an end of line in it (or a quotation mark is missing)"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Most bytes of a field: of a message, of what a person or a driver lists, and of a name or a number.
+fn most_of_field(column: &str) -> usize {
+    match column {
+        "error" => 1 << 16,
+        "options" | "adapter" | "driver" | "ran_on" | "device" => 1 << 12,
+        _ => 1 << 8,
+    }
+}
+
 /// The text of an error of the reader.
 fn damage(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::UnequalLengths {
-            expected_len,
-            len,
-            pos,
+            expected_len, len, ..
         } => format!(
-            "line {}: {len} fields; expected {expected_len} (or a quotation mark is missing)",
-            pos.as_ref().map_or(0, csv::Position::line)
+            "{}; expected {expected_len} (or a quotation mark is missing)",
+            counted(*len, "field")
         ),
         _ => error.to_string(),
     }

@@ -147,11 +147,11 @@ impl ResultFile {
         } else {
             plain
         };
-        let text = if samples.exists() {
-            Some(text_of(&samples)?)
-        } else {
-            None
-        };
+        let mut text = None;
+        if samples.exists() {
+            // A run in which no backend had times leaves an empty file.
+            text = Some(text_of(&samples)?).filter(|text| !text.is_empty());
+        }
         Ok(Self {
             name: summary.display().to_string(),
             summary: rows,
@@ -253,9 +253,6 @@ impl Recorded {
             check(&row)?;
             row.complete();
             older = older.or((row.schema < COMPLETE).then_some(row.schema));
-            if has_samples {
-                row.samples = taken(&mut samples, &row)?;
-            }
             let key = RowKey {
                 run_id: row.run_id.clone(),
                 point: row.point(),
@@ -263,7 +260,16 @@ impl Recorded {
                 stage: row.stage,
                 clock: row.clock,
             };
-            match places.get(&key) {
+            let known = places.get(&key).copied();
+            if known.is_some_and(|at| at >= first) {
+                return Err(
+                    "an earlier row of the same run measures the same; expected one".into(),
+                );
+            }
+            if has_samples {
+                row.samples = taken(&mut samples, &row)?;
+            }
+            match known {
                 None => {
                     if self.rows.len() == MOST_ROWS {
                         return Err(format!("more than {MOST_ROWS} rows in all; expected fewer"));
@@ -271,10 +277,10 @@ impl Recorded {
                     places.insert(key, self.rows.len());
                     self.rows.push(row);
                 }
-                Some(&at) if at < first && self.rows[at] == row => copies += 1,
+                Some(at) if self.rows[at] == row => copies += 1,
                 Some(_) => {
                     return Err(
-                        "an earlier row of the same run measures the same; expected each once"
+                        "another file has other values of this row of the same run; expected one of them"
                             .into(),
                     );
                 }

@@ -143,7 +143,7 @@ pub fn read(folder: &Path) -> io::Result<Vec<Session>> {
     if !path.try_exists()? {
         return Ok(Vec::new());
     }
-    let bytes = regular_file::read(&path, MOST_ENVIRONMENT)?;
+    let bytes = regular_file::read(&path, MOST_ENVIRONMENT).map_err(|error| damaged(&error))?;
     // Counted before they are read.
     let texts: Vec<&RawValue> = serde_json::from_slice(&bytes).map_err(|error| damaged(&error))?;
     if texts.len() > MOST_SESSIONS {

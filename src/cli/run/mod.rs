@@ -8,7 +8,7 @@ use super::common::Named;
 use super::settings::AxisArguments;
 use super::{
     ClockArguments, Exit, Progress, ScreenArguments, UsageError, WorkloadArguments, built_from,
-    common, create_folder, positive, say, say_fitted, tell,
+    common, create_folder, positive, say, say_fitted, tell, tell_all,
 };
 use anyhow::bail;
 use clap::Args;
@@ -88,9 +88,9 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let backends = arguments.workload.backends()?;
     let scenes = arguments.workload.scenes()?;
-    distinct_names(&scenes)?;
+    let names: Vec<&str> = scenes.iter().map(|scene| scene.name.as_str()).collect();
+    distinct_names("scenes", &names)?;
     let axes = Axes {
         settings: arguments.axes.0.clone(),
         threads: arguments.workload.machine.threads.clone(),
@@ -99,6 +99,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     for plan in &plans {
         common::checked(&plan.settings)?;
     }
+    let backends = arguments.workload.backends.entries()?;
+    let names: Vec<&str> = backends.iter().map(|backend| backend.name).collect();
+    distinct_names("backends", &names)?;
     let context = arguments.workload.machine.open()?;
     arguments.clock.choose(&context)?;
     let contexts = arguments.workload.machine.thread_counts(&context)?;
@@ -118,7 +121,23 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             .map(|scene| scene.clone().with(first.settings.clone()));
         common::build(&first.collect::<Vec<_>>())?;
     }
+    let options = RunOptions {
+        backends,
+        frames: arguments.frames,
+        brief_on_software: plans.len() == 1,
+        memory: Some(common::memory()),
+        disturbance: arguments.disturbance,
+        ..RunOptions::default()
+    };
     let environment = Environment::collect(built_from(), &context);
+    let course = point::Course {
+        plans,
+        contexts,
+        options,
+    };
+    if let Some(budget) = arguments.memory {
+        search::check_memory(&scenes, &course, budget)?;
+    }
     let session = common::session(&environment, &context);
     // Signals end the process with what it has, so none may come between the files and their watch.
     common::watch_for_interruption()?;
@@ -129,25 +148,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let results = Results::append(&folder, session)?;
     let mut names = Vec::new();
     for scene in &scenes {
-        names.extend(plans.iter().map(|_| scene.name.clone()));
+        names.extend(course.plans.iter().map(|_| scene.name.clone()));
     }
     let mut record = Record::new(results, folder, environment, Progress::new(names))?;
     record.keep_known(arguments.frames)?;
     record.prints_json = arguments.json;
-    record.keeps_partial = plans.len() == 1;
-    let options = RunOptions {
-        backends,
-        frames: arguments.frames,
-        brief_on_software: plans.len() == 1,
-        memory: Some(common::memory()),
-        disturbance: arguments.disturbance,
-        ..RunOptions::default()
-    };
-    let course = point::Course {
-        plans,
-        contexts,
-        options,
-    };
+    record.keeps_partial = course.plans.len() == 1;
     if arguments.budget.is_some() || arguments.memory.is_some() {
         let budgets = search::Budgets {
             time: arguments.budget,
@@ -194,8 +200,8 @@ fn measure(
                 record.progress.end_point(|| say_fitted(text, screen))?;
                 verdicts += &measured.verdict(arguments.card);
             } else {
-                let line = measured.line(plan);
-                record.progress.end_point(|| tell(line));
+                let lines = measured.lines(plan);
+                record.progress.end_point(|| tell_all(&lines));
             }
             if common::is_interrupted() {
                 break 'scenes;
@@ -218,8 +224,12 @@ fn finish(
     } else {
         Named::Somewhere
     };
-    let exit = common::exit(&arguments.workload.named(), &record.ended, named);
+    let exit = common::exit(&arguments.workload.backends.backends, &record.ended, named);
     let kept = record.kept;
+    let has_rows = !record.ended.is_empty();
+    let is_search = arguments.budget.is_some() || arguments.memory.is_some();
+    // As in `measure`: otherwise the results of the folder are told together.
+    let has_tables = course.plans.len() == 1 && kept == 0 && !is_search;
     let (results, folder, failure) = record.close();
     let summary = results.summary_path();
     drop(results);
@@ -235,11 +245,12 @@ fn finish(
         if failure.is_none() {
             say(format_args!("results: {}\n", summary.display()))?;
         }
-        if verdicts.is_empty() {
+        if !has_tables && has_rows && failure.is_none() {
             say("\n")?;
             let study = Study::new(Recorded::read(&[&summary])?);
             say_fitted(run_text::of_points(&study, screen), screen)?;
-        } else {
+        }
+        if has_tables || is_search || failure.is_some() {
             say_fitted(verdicts, screen)?;
         }
     }
@@ -248,18 +259,20 @@ fn finish(
         bail!("cannot write to {folder}: {error}; it lacks results that are printed above");
     }
     if common::is_interrupted() && course.plans.len() > 1 {
-        tell("interrupted; the same command goes on there");
+        let folder = folder.display();
+        tell(format_args!(
+            "interrupted; the same command with -o {folder} goes on there"
+        ));
     }
     Ok(exit)
 }
 
-/// Checks that no two scenes have the name by which results tell them apart.
-fn distinct_names(scenes: &[Scene]) -> Result<(), UsageError> {
-    for (at, scene) in scenes.iter().enumerate() {
-        let name = &scene.name;
-        if scenes[..at].iter().any(|other| other.name == *name) {
+/// Checks that names, by which rows of the results are told apart, occur once.
+fn distinct_names(what: &str, names: &[&str]) -> Result<(), UsageError> {
+    for (at, name) in names.iter().enumerate() {
+        if names[..at].contains(name) {
             return Err(UsageError(format!(
-                "two scenes are called {name}; expected each once, or two runs"
+                "two {what} are called {name}; expected each once, or two runs"
             )));
         }
     }

@@ -9,7 +9,7 @@ use skinbench::harness::run::{self, Ended};
 use skinbench::harness::sweep::Plan;
 use skinbench::harness::{MachineLimits, Outcome, RunOptions, Status};
 use skinbench::registry::BackendEntry;
-use skinbench::report::{Screen, card, run_table, run_text};
+use skinbench::report::{Screen, card, findings, run_table, run_text};
 use skinbench::results::MeasuredScene;
 use skinbench::scene::{BuiltScene, Scene};
 use std::time::Duration;
@@ -28,6 +28,7 @@ pub struct Course {
 pub struct MeasuredPoint {
     environment: Environment,
     scene: BuiltScene,
+    /// Limits of the machine, if they were measured just before.
     limits: Option<MachineLimits>,
     clip_error: Option<f64>,
     outcomes: Vec<Outcome>,
@@ -82,13 +83,13 @@ impl Course {
         }
         let kept = results.len();
         record.kept += kept;
-        let is_kept = missing.is_empty();
+        let is_kept = kept > 0 && missing.is_empty();
         let mut limits = None;
         let mut clip_error = None;
         let mut outcomes = Vec::new();
         let mut partial = Vec::new();
-        if !is_kept {
-            limits = Some(record.limits(&scene.name, context));
+        if !missing.is_empty() {
+            limits = record.limits(&scene.name, context);
             let measured = MeasuredScene::new(&environment, &scene);
             clip_error = measured.clip_error;
             let options = RunOptions {
@@ -166,23 +167,23 @@ impl MeasuredPoint {
         run_text::of_run(&self.measured(), &self.outcomes, with_card)
     }
 
-    /// The point and its fastest backends in one line.
-    pub fn line(&self, plan: &Plan) -> String {
-        let mut times = Vec::new();
-        for (name, _, frame) in &self.results {
-            times.push((*name, frame.map(|frame| frame.as_nanos() as u64)));
-        }
+    /// The point and its fastest backends in a line, and warnings in lines of their own.
+    pub fn lines(&self, plan: &Plan) -> String {
         let kept = if self.is_kept {
             " (kept from an earlier run)"
         } else {
             ""
         };
-        format!(
-            "{}{}: {}{kept}",
-            self.scene.name,
-            words_for(plan),
-            run_text::fastest(&times)
-        )
+        let place = format!("{}{}", self.scene.name, words_for(plan));
+        let fastest = run_text::fastest(&self.results);
+        let mut lines = format!("{place}: {fastest}{kept}\n");
+        let study = run_table::study_of(&self.measured(), &self.outcomes);
+        for remark in findings::conditions_of_times(&study) {
+            if remark.is_warning() {
+                lines += &format!("warning: {place}: {remark}\n");
+            }
+        }
+        lines
     }
 
     /// The series that end here for backends whose frame took longer than `most`.

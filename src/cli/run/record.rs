@@ -1,6 +1,7 @@
 //! What a run writes, and what an earlier run of the same program wrote into its folder.
 
-use super::{Progress, common, say, tell};
+use super::super::say_json_line;
+use super::{Progress, common, tell};
 use anyhow::Context as _;
 use flate2::CrcReader;
 use skinbench::backend::Context;
@@ -149,17 +150,16 @@ impl Record {
         );
     }
 
-    /// Measures the limits of the machine, and writes them once for each scene and number of threads.
-    pub fn limits(&mut self, scene: &str, context: &Context) -> MachineLimits {
-        let limits = MachineLimits::measure(context);
-        if self
-            .limited
-            .insert((scene.to_owned(), context.threads.count()))
-        {
-            let rows = LimitsRow::all(&self.environment, scene, context.isa, &limits);
-            self.write(|results| results.write_limits(rows));
+    /// Measures the limits of the machine and writes them, once for each scene and number of threads.
+    pub fn limits(&mut self, scene: &str, context: &Context) -> Option<MachineLimits> {
+        let conditions = (scene.to_owned(), context.threads.count());
+        if !self.limited.insert(conditions) {
+            return None;
         }
-        limits
+        let limits = MachineLimits::measure(context);
+        let rows = LimitsRow::all(&self.environment, scene, context.isa, &limits);
+        self.write(|results| results.write_limits(rows));
+        Some(limits)
     }
 
     /// Writes, unless that failed before: rows behind a gap would follow from nothing.
@@ -219,7 +219,7 @@ impl Observer for Recorder<'_> {
         self.record.write(|results| results.write(&rows));
         if self.record.prints_json {
             for row in &rows {
-                say(serde_json::to_string(row)? + "\n")?;
+                say_json_line(row)?;
             }
         }
         self.outcomes.push(outcome.clone());

@@ -12,7 +12,7 @@ use skinbench::harness::sweep::{Bounds, Plan, Search};
 use skinbench::registry::BackendEntry;
 use skinbench::report::places::crowd;
 use skinbench::report::size as bytes_in_words;
-use skinbench::scene::Scene;
+use skinbench::scene::{Scene, SceneError};
 use skinbench::wording::{self, duration, grouped};
 use std::time::Duration;
 
@@ -47,13 +47,8 @@ struct Searched<'a> {
     entry: &'static BackendEntry,
 }
 
-/// Finds for each scene, series and backend the largest crowd within the budgets; returns the answers in lines.
-pub fn run(
-    scenes: &[Scene],
-    course: &Course,
-    record: &mut Record,
-    budgets: &Budgets,
-) -> anyhow::Result<String> {
+/// What is searched: every backend in each series of each scene.
+fn searched<'a>(scenes: &'a [Scene], course: &'a Course) -> Vec<Searched<'a>> {
     let mut searched = Vec::new();
     for scene in scenes {
         let mut series = Vec::new();
@@ -66,13 +61,20 @@ pub fn run(
             }
         }
     }
-    check_memory(course, &searched, budgets)?;
+    searched
+}
+
+/// Finds for each scene, series and backend the largest crowd within the budgets; returns the answers in lines.
+pub fn run(
+    scenes: &[Scene],
+    course: &Course,
+    record: &mut Record,
+    budgets: &Budgets,
+) -> anyhow::Result<String> {
+    let searched = searched(scenes, course);
     let mut answers = String::new();
     for one in &searched {
-        let answer = match one.search(course, record, budgets) {
-            Ok(answer) => answer,
-            Err(error) => format!("{error:#}"),
-        };
+        let answer = one.answer(course, record, budgets);
         if common::is_interrupted() {
             break;
         }
@@ -102,13 +104,11 @@ pub fn run(
 }
 
 /// Checks that a single instance fits the memory on at least one backend.
-fn check_memory(course: &Course, searched: &[Searched], budgets: &Budgets) -> anyhow::Result<()> {
-    let Some(budget) = budgets.memory else {
-        return Ok(());
-    };
+pub fn check_memory(scenes: &[Scene], course: &Course, budget: u64) -> anyhow::Result<()> {
+    let searched = searched(scenes, course);
     // Scenes that cannot be built and backends that cannot run are reported one by one.
     let mut least: Option<(u64, &Searched)> = None;
-    for one in searched {
+    for one in &searched {
         if let Ok(Some(bytes)) = one.promised(course, 1) {
             // The first that fits ends the check, since each promise builds a crowd.
             if bytes <= budget {
@@ -151,13 +151,22 @@ impl Searched<'_> {
         }
     }
 
-    /// The answer: the largest crowds by memory and by time.
+    /// The answer: the largest crowds by memory and by time, and what ended the search.
+    fn answer(&self, course: &Course, record: &mut Record, budgets: &Budgets) -> String {
+        let mut answers = Vec::new();
+        if let Err(error) = self.search(course, record, budgets, &mut answers) {
+            answers.push(format!("{error:#}"));
+        }
+        answers.join("; ")
+    }
+
     fn search(
         &self,
         course: &Course,
         record: &mut Record,
         budgets: &Budgets,
-    ) -> anyhow::Result<String> {
+        answers: &mut Vec<String>,
+    ) -> anyhow::Result<()> {
         let name = &self.scene.name;
         let start = self
             .plan
@@ -165,7 +174,6 @@ impl Searched<'_> {
             .instances
             .unwrap_or(self.scene.instances());
         let mut most = u64::MAX;
-        let mut answers = Vec::new();
         if let Some(budget) = budgets.memory {
             let mut search = Search::exact(budget, start);
             while let Some(instances) = search.next() {
@@ -174,26 +182,37 @@ impl Searched<'_> {
             }
             answers.push(by_memory(name, search.bounds));
             let Some((fits, _)) = search.bounds.fits else {
-                return Ok(answers.join("; "));
+                return Ok(());
             };
             most = fits;
         }
-        if let Some(budget) = budgets.time {
-            let mut search = Search::new(budget, start, most);
-            while let Some(instances) = search.next() {
-                let frame = self.trial(course, record, instances)?;
-                if common::is_interrupted() {
+        let Some(budget) = budgets.time else {
+            // The crowd that was found is run and verified.
+            if self.trial(course, record, most)?.is_none() {
+                bail!("{most} instances cannot be run here");
+            }
+            return Ok(());
+        };
+        let mut search = Search::new(budget, start, most);
+        let mut problem = None;
+        while let Some(instances) = search.next() {
+            let frame = match self.trial(course, record, instances) {
+                Ok(frame) => frame,
+                // A crowd that cannot be built bounds the search from above.
+                Err(error) if error.is::<SceneError>() && search.bounds.fits.is_some() => None,
+                Err(error) => {
+                    problem = Some(error);
                     break;
                 }
-                search.record(instances, frame.map(|frame| frame.as_nanos() as f64));
+            };
+            if common::is_interrupted() {
+                break;
             }
-            let by = if answers.is_empty() { "" } else { "by time " };
-            answers.push(format!("{by}{}", by_time(name, search.bounds)));
-        } else if self.trial(course, record, most)?.is_none() {
-            // The crowd that was found is run and verified.
-            bail!("{most} instances cannot be run here");
+            search.record(instances, frame.map(|frame| frame.as_nanos() as f64));
         }
-        Ok(answers.join("; "))
+        let by = if answers.is_empty() { "" } else { "by time " };
+        answers.push(format!("{by}{}", by_time(name, search.bounds)));
+        problem.map_or(Ok(()), Err)
     }
 
     /// Measures a crowd: the time of its frame, or `None` if it does not fit in memory.

@@ -1,16 +1,15 @@
 //! Comparison of two results: changes and noise.
 
 use super::{ROWS, changed, fixture, read, unchanged};
-use crate::program::{ran, skinbench};
+use crate::program::{ran, skinbench, succeed};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use rayon::prelude::*;
 use skinbench::harness::uncertainty::LOOKS;
 use skinbench::report::Screen;
 use skinbench::report::comparison::{self, Shown};
-use skinbench::results::Recorded;
-use skinbench::results::Row;
-use skinbench::results::compare::Comparison;
+use skinbench::results::compare::{ComparedRow, Comparison, Judgement};
+use skinbench::results::{Recorded, Row};
 use snapbox::cmd::cargo_bin;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -37,15 +36,13 @@ fn text(comparison: &Comparison, all: bool) -> String {
 /// Rows that changed, without the point that they have in common.
 fn changes(comparison: &Comparison) -> Vec<String> {
     let rows = comparison.rows.iter().filter(|row| row.has_changed());
-    rows.map(|row| format!("{} {}", row.backend, row.stage))
+    rows.map(|row| format!("{} {}", row.backend, row.stage.name()))
         .collect()
 }
 
 /// Some of the six runs of one side of the specimen, by their numbers.
 fn specimen(side: &str, runs: &[usize]) -> Recorded {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("results/2026-11-22-xeon-slowed-by-a-tenth")
-        .join(side);
+    let folder = Path::new(SPECIMEN).join(side);
     let runs: Vec<_> = runs
         .iter()
         .map(|run| folder.join(run.to_string()))
@@ -53,71 +50,60 @@ fn specimen(side: &str, runs: &[usize]) -> Recorded {
     Recorded::read(&runs).unwrap()
 }
 
+/// The folder of the specimen: six rounds of two binaries, of which the second is slower.
+const SPECIMEN: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/results/2026-11-22-xeon-slowed-by-a-tenth"
+);
+
 #[test]
-fn a_set_against_itself_has_not_changed() {
+fn sets_without_rounds_get_ratios_only() {
     let recorded = Recorded::read(&[fixture()]).unwrap();
     let comparison = compare(&recorded, &recorded);
     assert_eq!(comparison.compared(), ROWS - 3);
-    assert_eq!(changes(&comparison), [""; 0]);
-    assert!(comparison.beyond(0.0).is_empty());
-    assert!(text(&comparison, false).ends_with("\nno change is certain\n"));
-}
-
-/// Samples of one stage of one backend times a factor.
-fn scaled(text: String, part: &str, factor: f64) -> String {
-    let scale = |line: &str| match line.contains(part) {
-        true => {
-            let (rest, ns) = line.rsplit_once(',').unwrap();
-            format!("{rest},{:.0}\n", ns.parse::<f64>().unwrap() * factor)
-        }
-        false => format!("{line}\n"),
-    };
-    text.lines().map(scale).collect()
+    let mut rows = comparison.rows.iter().filter_map(ComparedRow::judgement);
+    assert!(rows.all(|judgement| judgement == Judgement::Unjudged));
+    assert!(comparison.beyond(0.0).is_empty() && comparison.sensitivity.is_none());
+    let text = text(&comparison, false);
+    assert!(
+        text.contains("\nratios only: these are no rounds, "),
+        "{text}"
+    );
+    assert!(
+        text.lines().last().unwrap().starts_with("not judged: "),
+        "{text}"
+    );
 }
 
 #[test]
-fn only_what_changed_is_found_and_only_certain_changes_fail() {
-    let base = Recorded::read(&[fixture()]).unwrap();
-    let slower = changed(unchanged, |text| scaled(text, "cpu-rayon,,skin", 1.5));
-    let comparison = compare(&base, &read(&slower));
-    assert_eq!(
-        changes(&comparison),
-        ["cpu-rayon skin"; 9],
-        "{}",
-        text(&comparison, false)
-    );
-    let beside = comparison.rows.iter().take_while(|row| {
-        let is_skin = (row.backend.as_str(), row.stage.as_str()) == ("cpu-rayon", "skin");
-        row.backend == "cpu-rayon" && (!is_skin || row.has_changed())
-    });
-    assert!(beside.count() > 1, "largest first, below its frame");
+fn only_certain_changes_and_failures_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let compared = |base: &str, new: &str, arguments: &str| {
+        let arguments = format!("compare {base} {new} {arguments}");
+        ran(skinbench(folder.path(), &arguments))
+    };
+    let [before, after] = ["before", "after"].map(|side| format!("{SPECIMEN}/{side}"));
+    for (base, new, arguments, code) in [
+        (&before, &after, "", 0),
+        (&before, &after, "--fail-above 2%", 4),
+        // The interval reaches below.
+        (&before, &after, "--fail-above 3%", 0),
+        // Faster is no failure.
+        (&after, &before, "--fail-above 2%", 0),
+        (&before, &after, "--fail-above much", 2),
+    ] {
+        let ran = compared(base, new, arguments);
+        assert_eq!(ran.code, Some(code), "{arguments}: {ran:?}");
+    }
 
-    let (base, new) = (
-        fixture().display().to_string(),
-        slower.path().display().to_string(),
+    // Without rounds, only what failed is certain: a backend that has become wrong has no times.
+    let base = fixture().display().to_string();
+    let ran = compared(&base, &base, "--fail-above 5%");
+    assert_eq!(ran.code, Some(1));
+    assert!(
+        ran.notes.starts_with("error: --fail-above needs rounds, "),
+        "{ran:?}"
     );
-    let exit = |arguments: &str| ran(skinbench(slower.path(), arguments)).code;
-    assert_eq!(
-        exit(&format!("compare {base} {new} --fail-above 5%")),
-        Some(4)
-    );
-    assert_eq!(
-        exit(&format!("compare {base} {new} --fail-above 49%")),
-        Some(0),
-        "the interval reaches below"
-    );
-    assert_eq!(exit(&format!("compare {base} {new}")), Some(0));
-    assert_eq!(
-        exit(&format!("compare {new} {base} --fail-above 5%")),
-        Some(0),
-        "faster is no failure"
-    );
-    assert_eq!(
-        exit(&format!("compare {base} {new} --fail-above much")),
-        Some(2)
-    );
-
-    // A backend that has become wrong fails, although it has no times.
     let broken = |text: String| {
         text.replace(
             ",cpu-rayon,,frame,wall,ok,",
@@ -125,15 +111,12 @@ fn only_what_changed_is_found_and_only_certain_changes_fail() {
         )
     };
     let wrong = changed(broken, unchanged);
-    let wrong = wrong.path().display();
-    assert_eq!(
-        exit(&format!("compare {base} {wrong} --fail-above 5%")),
-        Some(4)
-    );
-    assert_eq!(
-        exit(&format!("compare {wrong} {base} --fail-above 5%")),
-        Some(0),
-        "mended"
+    let wrong = wrong.path().display().to_string();
+    let ran = compared(&base, &wrong, "--fail-above 5%");
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    assert!(
+        ran.text.contains("\nfailed in the new results: "),
+        "{ran:?}"
     );
 
     // The verdict does not depend on a reader of the table.
@@ -141,11 +124,35 @@ fn only_what_changed_is_found_and_only_certain_changes_fail() {
     drop(reader);
     let mut unread = std::process::Command::new(cargo_bin!("skinbench"));
     let status = unread
-        .args(["compare", &base, &new, "--fail-above", "5%"])
+        .args(["compare", &before, &after, "--fail-above", "2%"])
         .stdout(writer)
         .status()
         .unwrap();
     assert_eq!(status.code(), Some(4));
+}
+
+#[test]
+fn rows_are_json_lines_too() {
+    let arguments = format!("compare {SPECIMEN}/before {SPECIMEN}/after --json");
+    let text = succeed(SPECIMEN, &arguments).text;
+    let mut rows = Vec::new();
+    for line in text.lines() {
+        let row: serde_json::Value = serde_json::from_str(line).unwrap();
+        rows.push(row);
+    }
+    assert_eq!(rows.len(), 24);
+    let slower: Vec<_> = rows
+        .iter()
+        .filter(|row| row["judgement"] == "slower")
+        .collect();
+    assert_eq!(slower.len(), 2, "the frame and its stage");
+    let frame = slower[0];
+    assert_eq!(
+        (&frame["backend"], &frame["stage"]),
+        (&"cpu-scalar".into(), &"frame".into())
+    );
+    let ratio = frame["ratio"].as_f64().unwrap();
+    assert!((1.09..1.11).contains(&ratio) && frame["low"].as_f64() < Some(ratio));
 }
 
 /// Runs by turns of a binary and of one whose scalar kernel skinned every tenth instance twice.
@@ -186,19 +193,11 @@ fn a_round_with_an_unsteady_clock_does_not_count() {
 
 /// What single runs and few rounds do not show is said, not guessed.
 #[test]
-fn too_few_rounds_raise_no_alarm_and_say_what_they_could_show() {
+fn too_few_rounds_raise_no_alarm() {
     for run in 1..=6 {
         let comparison = compare(&specimen("before", &[run]), &specimen("after", &[run]));
         assert_eq!(changes(&comparison), [""; 0], "run {run}");
-        let sensitivity = comparison.sensitivity.unwrap();
-        assert_eq!(sensitivity.rounds, None);
-        assert!(sensitivity.best > 0.1, "{sensitivity:?}");
-        assert!(
-            comparison
-                .warnings
-                .iter()
-                .any(|warning| warning.starts_with("not measured by turns")),
-        );
+        assert_eq!(comparison.sensitivity, None);
     }
     // Two halves of the runs of one binary, as if they were two binaries.
     for side in ["before", "after"] {

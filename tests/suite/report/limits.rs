@@ -5,9 +5,8 @@ use skinbench::frame::{DeviceBandwidth, UploadBandwidth};
 use skinbench::harness::environment::{Build, Environment};
 use skinbench::harness::limits::Bandwidth;
 use skinbench::harness::{DeviceLimits, Host, MachineLimits};
-use skinbench::report::table;
+use skinbench::report::run_table;
 use skinbench::results::{LimitedMemory, LimitsRow};
-use skinbench::scene::{Scene, Settings};
 use skinbench::simd::Isa;
 
 fn machine() -> MachineLimits {
@@ -45,19 +44,13 @@ fn machine() -> MachineLimits {
 fn a_devices_limits_stand_below_those_of_the_processor_and_in_the_file() {
     let limits = machine();
     assert_eq!(
-        table::limits(&limits),
+        run_table::limits_text(&limits),
         "limits, 1 thread: 12.9 GB/s written, 18.5 streamed, 23.2 read (64 MiB); 86.1 G multiply-adds/s\n\
          limits, device: 3254.0 GB/s written, 3100.0 read, 3006.0 read and written by copying (1024 MiB)\n\
          limits, upload: 10.7 GB/s staged by 1 thread, 48.0 by 16 threads; 394.0 copied (64 MiB)\n"
     );
-    let few = Settings {
-        instances: Some(3),
-        ..Settings::default()
-    };
-    let scene = Scene::load("smoke").unwrap().with(few);
-    let scene = scene.build(1 << 30).unwrap();
     let environment = Environment::collect(Build::default(), &Context::default());
-    let rows = LimitsRow::all(&environment, &scene, Isa::Scalar, &limits);
+    let rows = LimitsRow::all(&environment, "smoke", Isa::Scalar, &limits);
     let figures: Vec<_> = rows
         .iter()
         .map(|row| {

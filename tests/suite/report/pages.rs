@@ -4,8 +4,7 @@ use super::{changed, fixture, unchanged};
 use crate::program::{Ran, ran, skinbench};
 use skinbench::registry::REGISTRY;
 use skinbench::report::{chart, html, markdown};
-use skinbench::results::Recorded;
-use skinbench::results::Study;
+use skinbench::results::{Recorded, Study};
 use std::fs;
 use std::path::Path;
 
@@ -14,12 +13,12 @@ fn answers_are_those_of_the_figures() {
     let study = Study::new(Recorded::read(&[fixture()]).unwrap());
     let report = markdown::report(&study);
     for answer in [
-        "1,000 walkers (nothing drawn): gpu-compute is fastest",
+        "1,000 walkers, nothing drawn: gpu-compute is fastest",
         "gpu-compute overtakes cpu-rayon at ",
-        "1,000 walkers (1 pass): gpu-vertex is fastest",
+        "1,000 walkers, 1 pass: gpu-vertex is fastest",
         " fit a 60 Hz frame on gpu-compute (nothing drawn).",
         "% of this machine's bandwidth: gpu-compute",
-        "| gpu-vertex | skipped |",
+        "| gpu-vertex | - | - | - | - | - | - | - | - | - | skipped |",
         "| cpu-scalar | 60.",
     ] {
         assert!(report.contains(answer), "{answer} in {report}");
@@ -144,7 +143,7 @@ fn findings_are_of_crowds_that_were_measured_and_say_how() {
 
     let packed = report(&|_, line| line.replace(",pn,,", ",p,output=packed,"));
     for expected in [
-        "1,000 walkers (nothing drawn, output=packed, attributes=p): gpu-compute",
+        "1,000 walkers, nothing drawn, output=packed, attributes=p: gpu-compute",
         "## 1,000 walkers, 1 pass, output=packed, attributes=p",
         "walkers (nothing drawn, output=packed, attributes=p); 95 % certain",
         "on gpu-compute (nothing drawn, output=packed, attributes=p).",

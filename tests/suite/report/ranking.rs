@@ -7,11 +7,7 @@ use skinbench::harness::environment::{Build, Environment};
 use skinbench::harness::parity::{Parity, Tolerance};
 use skinbench::harness::run::{Outcome, StageTimes, Status};
 use skinbench::report::{markdown, run_text};
-use skinbench::results::MeasuredScene;
-use skinbench::results::Recorded;
-use skinbench::results::Results;
-use skinbench::results::Session;
-use skinbench::results::Study;
+use skinbench::results::{MeasuredScene, Recorded, Results, Session, Study};
 use skinbench::scene::Settings;
 
 type Times = Vec<u64>;
@@ -56,23 +52,20 @@ fn verdict(software: bool, outcomes: &[Outcome]) -> String {
         clip_error: None,
     };
     let folder = tempfile::tempdir().unwrap();
-    let mut results = Results::create(folder.path(), Session::default()).unwrap();
+    let mut results = Results::append(folder.path(), Session::default()).unwrap();
     for outcome in outcomes {
         results.write(&measured.rows(outcome)).unwrap();
     }
     let report = markdown::report(&Study::new(Recorded::read(&[folder.path()]).unwrap()));
-    let printed = run_text::verdict(&measured, outcomes, false);
+    let printed = run_text::of_run(&measured, outcomes, false);
     // An empty line, the place, then a line for each sentence.
     let facts: Vec<&str> = printed.lines().skip(2).collect();
-    let remarks = facts
-        .iter()
-        .position(|fact| fact.starts_with("A CPU emulates"))
-        .unwrap_or(facts.len());
-    let of_run = facts[..remarks].join(" ");
+    let of_run = facts.join(" ");
     assert!(
         report
             .lines()
-            .any(|line| line.ends_with(&format!("): {of_run}"))),
+            .any(|line| line.ends_with(&format!("drawn: {of_run}"))
+                || line.ends_with(&format!("1 pass: {of_run}"))),
         "run: {of_run:?}, report: {report}"
     );
     facts.join("\n")

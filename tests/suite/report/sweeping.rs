@@ -1,4 +1,4 @@
-//! Sweeps that stop and go on, in parts, within limits.
+//! Runs of many points that stop and go on, in parts, within limits.
 
 use crate::backends::common::{build_scene, context, context_with_adapter};
 use crate::program::{Ran, ran, skinbench, succeed, summary};
@@ -6,110 +6,85 @@ use skinbench::frame::{Clock, Stage};
 use skinbench::harness::run::{Status, promised_memory};
 use skinbench::registry::find;
 use skinbench::report::chart::charts;
-use skinbench::results::Recorded;
-use skinbench::results::Row;
-use skinbench::results::session;
-use skinbench::results::{Axis, Study};
+use skinbench::results::{Axis, Recorded, Row, Study, heading, options, session};
 use skinbench::scene::Settings;
 use std::fs;
 
-const SWEEP: &str =
-    "sweep smoke --instances 3,6,12 --passes 0 -b cpu-scalar,cpu-rayon --frames 5 -o out";
+const RUN: &str =
+    "run smoke --instances 3,6,12 --passes 0 -b cpu-scalar,cpu-rayon --frames 5 -o out";
 
 #[test]
-fn a_sweep_goes_on_where_it_stopped() {
+fn a_run_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let first = ran(skinbench(folder.path(), SWEEP));
-    let messages = first.notes;
-    assert!(first.code == Some(0), "{messages}");
+    let messages = succeed(&folder, RUN).notes;
     let points: Vec<&str> = messages
         .lines()
-        .filter(|line| line.starts_with("point "))
+        .filter(|line| line.starts_with("smoke, "))
         .collect();
     assert!(
         points.len() == 3
-            && points[0].starts_with("point 1 of 3, 3 instances, passes 0: cpu-")
-            && points[2].starts_with("point 3 of 3, 12 instances, "),
+            && points[0].starts_with("smoke, 3 instances, passes 0: cpu-")
+            && points[2].starts_with("smoke, 12 instances, "),
         "{messages}"
     );
     let whole = summary(&out);
-    let samples = fs::read_to_string(out.join("samples.csv")).unwrap();
     let frames = |rows: &[Row]| {
         rows.iter()
             .filter(|row| (row.stage, row.clock) == (Stage::Frame, Clock::Wall))
             .count()
     };
-    let backends = frames(&whole) / 3;
-    assert!(backends >= 2 && Recorded::read(&[&out]).unwrap().problems.is_empty());
+    assert_eq!(frames(&whole), 3 * 2);
+    assert!(Recorded::read(&[&out]).unwrap().notes.is_empty());
 
-    // Nothing is measured again.
-    let again = ran(skinbench(folder.path(), SWEEP));
-    let messages = again.notes;
+    // Nothing is measured again, also by the other name of the verb.
+    let messages = succeed(&folder, &RUN.replacen("run", "sweep", 1)).notes;
     assert!(
-        messages.contains(&format!(
-            "note: {} measurements of an earlier sweep kept",
-            3 * backends
-        )),
+        messages.contains("note: 6 measurements of an earlier run kept"),
         "{messages}"
     );
     let kept = messages
         .lines()
-        .filter(|line| line.contains(" (kept from an earlier sweep)"));
+        .filter(|line| line.contains(" (kept from an earlier run)"));
     assert_eq!(kept.count(), 3, "{messages}");
     assert_eq!(summary(&out), whole);
 
-    // Killed in the middle of a row: what is whole stays, what is missing is measured.
+    // Killed after some rows: what is whole stays, what is missing is measured.
     let text = fs::read_to_string(out.join("summary.csv")).unwrap();
-    let half: String = text[..text.len() / 2].into();
-    let last = half.rfind('\n').unwrap();
-    fs::write(out.join("summary.csv"), &half).unwrap();
-    fs::write(out.join("samples.csv"), &samples[..samples.len() * 2 / 3]).unwrap();
-    succeed(&folder, SWEEP);
+    let half = &text[..=text[..text.len() / 2].rfind('\n').unwrap()];
+    fs::write(out.join("summary.csv"), half).unwrap();
+    succeed(&folder, RUN);
     let resumed = summary(&out);
-    assert_eq!(frames(&resumed), 3 * backends);
-    let kept: Vec<_> = whole.iter().filter(|row| resumed.contains(row)).collect();
+    assert_eq!(frames(&resumed), 3 * 2);
+    let kept = whole.iter().filter(|row| resumed.contains(row)).count();
+    assert_eq!(kept, half.lines().count() - 1);
+    let notes = Recorded::read(&[&out]).unwrap().notes;
     assert!(
-        !kept.is_empty() && kept.len() < whole.len() && kept.len() <= half[..last].lines().count()
-    );
-    let recorded = Recorded::read(&[&out]).unwrap();
-    assert_eq!(
-        (recorded.problems.len(), recorded.rows.len()),
-        (0, whole.len()),
-        "{:?}",
-        recorded.problems
+        notes[0].contains("samples of no row, as an interrupted run"),
+        "{notes:?}"
     );
 }
 
-/// Neither measurements of another version nor files of another program are touched.
+/// Neither measurements of another version, nor files of another program, nor damaged ones are touched.
 #[test]
-fn foreign_files_stop_a_sweep() {
+fn foreign_files_stop_a_run() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     fs::create_dir(&out).unwrap();
-    let heading =
-        "schema,run_id,scene,backend,variant,stage,clock\n2,r.1,s,cpu-scalar,,skin,wall\n";
-    for (text, expected) in [
-        (
-            heading,
-            "it has no column utc, git_rev, dirty and 62 more: another version or program wrote it",
-        ),
-        (
-            "day;sum\n1;2\n",
-            "it has no column schema, run_id, utc and 69 more: another version or program wrote it",
-        ),
+    let heading = heading::<Row>().unwrap();
+    for text in [
+        "schema,run_id,scene,backend,variant,stage,clock\n2,r.1,s,cpu-scalar,,skin,wall\n",
+        "day;sum\n1;2\n",
+        &format!("{heading}\nsmoke,"),
     ] {
         fs::write(out.join("summary.csv"), text).unwrap();
         fs::write(out.join("samples.csv"), "mine").unwrap();
-        let output = ran(skinbench(folder.path(), SWEEP));
-        let messages = output.notes;
-        let line = messages
-            .lines()
-            .find(|line| line.starts_with("error: "))
-            .unwrap_or_default();
+        let output = ran(skinbench(folder.path(), RUN));
+        let expected = "summary.csv: another version or program wrote it, or its end is missing; ";
         assert!(
-            output.code == Some(1) && line.contains("summary.csv") && line.contains(expected),
-            "{messages}"
+            output.code == Some(1) && output.notes.contains(expected),
+            "{}",
+            output.notes
         );
         let left =
             ["summary.csv", "samples.csv"].map(|name| fs::read_to_string(out.join(name)).unwrap());
@@ -124,10 +99,10 @@ fn foreign_files_stop_a_sweep() {
 #[test]
 fn active_targets_are_an_axis() {
     let folder = tempfile::tempdir().unwrap();
-    let sweep = "sweep faces --instances 3 --active-targets 0,8,52 --passes 0 -b cpu-scalar,cpu-simd --frames 5 -o out";
+    let sweep = "run faces --instances 3 --active-targets 0,8,52 --passes 0 -b cpu-scalar,cpu-simd --frames 5 -o out";
     succeed(&folder, sweep);
     let study = Study::new(Recorded::read(&[folder.path().join("out")]).unwrap());
-    let sheets = study.sheets(Axis::ActiveTargets);
+    let sheets: Vec<_> = study.sheets(Axis::ActiveTargets).collect();
     assert_eq!(
         sheets
             .iter()
@@ -136,15 +111,12 @@ fn active_targets_are_an_axis() {
         [[0, 8, 52]]
     );
     assert_eq!(
-        (
-            sheets[0].curves.len(),
-            &*sheets[0].fixed.options.to_string()
-        ),
+        (sheets[0].curves.len(), &sheets[0].common.options[..]),
         (2, "active_targets=N")
     );
     for &axis in Axis::ALL {
         assert!(
-            axis == Axis::ActiveTargets || study.sheets(axis).is_empty(),
+            axis == Axis::ActiveTargets || study.sheets(axis).next().is_none(),
             "{axis:?}"
         );
     }
@@ -165,7 +137,7 @@ fn shards_make_the_whole() {
     let folder = tempfile::tempdir().unwrap();
     for part in 1..=2 {
         let arguments = format!(
-            "sweep smoke --instances 3,6,12 --passes 0 -b cpu-scalar --frames 5 --shard {part}/2"
+            "run smoke --instances 3,6,12 --passes 0 -b cpu-scalar --frames 5 --shard {part}/2"
         );
         skinbench(folder.path(), &format!("{arguments} -o out/{part}"))
             .assert()
@@ -173,27 +145,27 @@ fn shards_make_the_whole() {
     }
     let study = Study::new(Recorded::read(&[folder.path().join("out")]).unwrap());
     assert_eq!(
-        (study.points.len(), study.problems.len()),
+        (study.points.len(), study.notes.len()),
         (3, 0),
         "{:?}",
-        study.problems
+        study.notes
     );
 }
 
 #[test]
 fn points_are_lines() {
     let folder = tempfile::tempdir().unwrap();
-    let sweep = "sweep smoke --instances 3,6 --attributes p,pn,pnt --passes 0 -b cpu-scalar --frames 3 -o out";
+    let sweep = "run smoke --instances 3,6 --attributes p,pn,pnt --passes 0 -b cpu-scalar --frames 3 -o out";
     let output = ran(skinbench(folder.path(), sweep));
     let messages = output.notes;
     let points: Vec<&str> = messages
         .lines()
-        .filter(|line| line.starts_with("point "))
+        .filter(|line| line.starts_with("smoke, "))
         .collect();
     assert!(
         points.len() == 6
-            && points[0].starts_with("point 1 of 6, 3 instances, attributes p, passes 0: ")
-            && points[5].starts_with("point 6 of 6, 6 instances, attributes pnt, passes 0: "),
+            && points[0].starts_with("smoke, 3 instances, attributes p, passes 0: cpu-scalar ")
+            && points[5].starts_with("smoke, 6 instances, attributes pnt, passes 0: cpu-scalar "),
         "{messages}"
     );
 }
@@ -203,9 +175,8 @@ fn points_are_lines() {
 fn sessions_add_up() {
     let folder = tempfile::tempdir().unwrap();
     let sweep = |instances: &str| {
-        let line = format!(
-            "sweep smoke -b cpu-scalar --frames 1 --passes 0 --instances {instances} -o out"
-        );
+        let line =
+            format!("run smoke -b cpu-scalar --frames 1 --passes 0 --instances {instances} -o out");
         succeed(&folder, &line);
         let sessions = session::read(&folder.path().join("out")).unwrap();
         let runs = sessions.iter().map(|session| session.runs.len());
@@ -220,7 +191,7 @@ fn sessions_add_up() {
 #[test]
 fn passes_are_no_axis_where_nothing_is_drawn() {
     let folder = tempfile::tempdir().unwrap();
-    let sweep = "sweep smoke --instances 3,6 --passes 0,1,2 -b cpu-scalar --frames 2 -o out";
+    let sweep = "run smoke --instances 3,6 --passes 0,1,2 -b cpu-scalar --frames 2 -o out";
     let command = skinbench(folder.path(), sweep).env("WGPU_BACKEND", "dx12");
     let output = ran(command);
     let messages = output.notes;
@@ -242,7 +213,7 @@ fn passes_are_no_axis_where_nothing_is_drawn() {
 fn threads_frame_times_and_budgets_are_kept_to() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &str| succeed(&folder, arguments);
-    run("sweep smoke --instances 3 --passes 0 --threads 1,2 -b cpu-rayon --frames 5 -o threads");
+    run("run smoke --instances 3 --passes 0 --threads 1,2 -b cpu-rayon --frames 5 -o threads");
     let mut threads: Vec<_> = summary(&folder.path().join("threads"))
         .iter()
         .map(|row| row.threads)
@@ -250,8 +221,12 @@ fn threads_frame_times_and_budgets_are_kept_to() {
     threads.dedup();
     assert_eq!(threads, [1, 2]);
 
-    let slow = "sweep smoke --instances 3,6,12 --passes 0 -b cpu-scalar --frames 5 --max-frame-time 1ns -o slow";
+    let slow = "run smoke --instances 3,6,12 --passes 0 -b cpu-scalar --frames 5 --max-frame-time 1ns -o slow";
     let messages = run(slow).notes;
+    assert!(
+        messages.contains("\nsmoke, 6 instances, passes 0: nothing was measured\n"),
+        "{messages}"
+    );
     assert!(
         messages.contains("more than --max-frame-time: larger crowds left out"),
         "{messages}"
@@ -262,19 +237,15 @@ fn threads_frame_times_and_budgets_are_kept_to() {
             .all(|row| row.instances == 3)
     );
 
-    let Ran { text, notes, .. } = run(
-        "sweep smoke --instances 3 --passes 0 -b cpu-scalar --frames 5 --budget 200us -o budget",
-    );
-    assert!(
-        notes.contains("search 1 of 1: cpu-scalar, passes 0: "),
-        "{notes}"
-    );
+    let Ran { text, notes, .. } =
+        run("run smoke --instances 3 --passes 0 -b cpu-scalar --frames 5 --budget 200us -o budget");
+    assert!(notes.contains("\ncpu-scalar, passes 0: "), "{notes}");
     let answer = text
         .lines()
         .find(|line| line.contains("cpu-scalar, passes 0: "))
         .unwrap_or_default();
     assert!(
-        answer.contains("of smoke fit, ") || answer.contains("not even"),
+        answer.contains("of scene smoke fit, ") || answer.contains("not even"),
         "{text}"
     );
     let measured: Vec<_> = summary(&folder.path().join("budget"))
@@ -291,7 +262,7 @@ fn memory_budgets_are_kept_to() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &str| {
         let arguments = format!(
-            "sweep smoke --vertices 500 --passes 0 --frames 2 --memory 5MB --wide {arguments}"
+            "run smoke --vertices 500 --passes 0 --frames 2 --memory 5MB --wide {arguments}"
         );
         succeed(&folder, &arguments).text
     };
@@ -382,14 +353,14 @@ fn errors_in_pixels_fall_with_the_distance() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let sweep = "sweep smoke --vertices 500 --instances 3,12 --distance 1,4 --passes 1 -b gpu-full:vertex,gpu-vat --frames 5 -o out";
+    let sweep = "run smoke --vertices 500 --instances 3,12 --distance 1,4 --passes 1 -b gpu-full:vertex,gpu-vat --frames 5 -o out";
     succeed(&folder, sweep);
     let rows = summary(&folder.path().join("out"));
     let error = |backend: &str, instances: usize, distance: &str| -> f64 {
         let is_at = |row: &&Row| {
             row.name() == backend
                 && row.instances == instances
-                && row.point().options.get("distance") == Some(distance)
+                && options::get(&row.options, "distance") == Some(distance)
                 && row.stage == Stage::Frame
         };
         rows.iter()
@@ -413,17 +384,17 @@ fn errors_in_pixels_fall_with_the_distance() {
 #[test]
 fn models_and_levels_are_axes() {
     let folder = tempfile::tempdir().unwrap();
-    let sweep = "sweep city --instances 60 --vertices 500 --passes 0 -b cpu-scalar,cpu-rayon --frames 5 -o out";
+    let sweep = "run city --instances 60 --vertices 500 --passes 0 -b cpu-scalar,cpu-rayon --frames 5 -o out";
     let each = "--models 2,5 --lod none --lod mesh";
     skinbench(folder.path(), &format!("{sweep} {each}"))
         .assert()
         .success();
     let study = Study::new(Recorded::read(&[folder.path().join("out")]).unwrap());
     assert_eq!(
-        (study.points.len(), study.problems.len()),
+        (study.points.len(), study.notes.len()),
         (4, 0),
         "{:?}",
-        study.problems
+        study.notes
     );
     let charts = charts(&study);
     let titled = |title: &str| {
