@@ -15,9 +15,7 @@ use crate::frame::{
 use crate::gameplay::GameplayData;
 use crate::model::{Rows, Shape};
 use crate::morph::{MorphScratch, MorphedLanes};
-use crate::pose::{
-    Affine, BlockPalettes, CrowdPose, NoClock, PaletteOut, PoseData, Width, is_sparse,
-};
+use crate::pose::{Affine, BlockPalettes, CrowdPose, NoClock, PoseData, PoseOut, Width, is_sparse};
 use crate::reference::Blending;
 use crate::simd::Isa;
 use crate::skin::Store;
@@ -189,8 +187,7 @@ impl Cpu {
         let mut kernels = self.kernels.to_vec();
         if job.first_kernel {
             kernels.truncate(1);
-        } else if kernels.len() > 1 && Blocks::new(crowd, BLOCK, false).all().iter().all(is_sparse)
-        {
+        } else if kernels.len() > 1 && Blocks::new(crowd, false).all().iter().all(is_sparse) {
             // Nothing in such a crowd is skinned in lanes.
             kernels.retain(|kernel| kernel.layout != PaletteLayout::Mixed);
         }
@@ -362,10 +359,15 @@ impl PreparedKernel {
                 tick,
             };
             if kernel.layout == PaletteLayout::Fused {
-                let skin = |block: &Block, lanes: &[Affine<BLOCK>], out: &mut [f32]| {
-                    job.skin(block, BlockPalettes::Lanes(lanes), None, out);
+                let out = PoseOut {
+                    out,
+                    first: &|block| block.first_word,
+                    take: &|poses, out| {
+                        poses.in_lanes(|lanes| {
+                            job.skin(poses.block, BlockPalettes::Lanes(lanes), None, out);
+                        });
+                    },
                 };
-                let out = PaletteOut::Each { out, skin: &skin };
                 let pose = &mut poser.crowd_pose;
                 timer.update(pose, crowd, tick, !kept);
                 timer.wall(Stage::PoseSkin, || {

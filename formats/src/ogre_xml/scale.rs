@@ -16,11 +16,9 @@ use crate::budget::Budget;
 use crate::fault::Fault;
 use crate::subdivide::subdivide;
 use glam::{DQuat, DVec3};
-use skinbench_kernels::model::{Channel, Joint, Keys, Repair, Transform};
+use skinbench_kernels::model::{Channel, Joint, Keys, Repair, Transform, is_uneven};
 use std::collections::{HashMap, HashSet};
 
-/// Largest relative difference between the scales of two axes that count as one.
-const EVEN: f64 = 1e-6;
 /// Largest relative error of the product of two curves between its keys: as large as that of compact clips. At 30 keys per
 /// second, scales that change slowly need no further key.
 const TOLERANCE: f64 = 1e-4;
@@ -47,10 +45,6 @@ pub struct ScaleRule {
     ruled: Vec<Ruled>,
     /// For each bone its place among them.
     place_of: Vec<Option<usize>>,
-}
-
-fn is_uneven(scale: DVec3) -> bool {
-    (scale - DVec3::splat(scale.x)).abs().max_element() > EVEN * scale.abs().max_element()
 }
 
 impl ScaleRule {

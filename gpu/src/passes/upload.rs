@@ -11,7 +11,7 @@ use skinbench_frame::{Bytes, HostPoser, Job, PaletteLayout, Purpose, Result, Sta
 use skinbench_kernels::blocks::Block;
 use skinbench_kernels::crowd::{BLOCK, Crowd};
 use skinbench_kernels::device_palette::{self, DeviceForm};
-use skinbench_kernels::pose::{BlockPalettes, CrowdPose, PaletteOut, Width};
+use skinbench_kernels::pose::{BlockPalettes, BlockPoses, CrowdPose, PoseOut, Width};
 use skinbench_kernels::simd::{Aligned, Isa};
 use skinbench_kernels::threads::{Threads, of_thread};
 use std::ops::Range;
@@ -93,6 +93,15 @@ impl Destination {
                     _ => kept.push(range),
                 }
             }
+        }
+    }
+
+    /// Computes the palettes of a block and writes them to open staging memory.
+    fn take_poses(&self, crowd: &Crowd, poses: &BlockPoses) {
+        if self.form.is_some() && poses.are_lanes() {
+            poses.in_lanes(|lanes| self.take(crowd, poses.block, BlockPalettes::Lanes(lanes)));
+        } else {
+            poses.in_rows(|rows| self.take(crowd, poses.block, BlockPalettes::Rows(rows)));
         }
     }
 
@@ -228,9 +237,11 @@ impl Pass for Upload {
         });
         let destination = &self.destination;
         if host.rows.is_empty() {
-            let out = PaletteOut::Blocks {
-                rows: destination.form.is_none(),
-                take: &|block, palettes| destination.take(crowd, block, palettes),
+            // Staging memory has the place of a block, so blocks share nothing out.
+            let out = PoseOut {
+                out: &mut [],
+                first: &|_| 0,
+                take: &|poses, _| destination.take_poses(crowd, poses),
             };
             let pose = &mut host.crowd_pose;
             frame.timer.pose(pose, crowd, tick, &self.threads, out);

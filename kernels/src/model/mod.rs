@@ -18,7 +18,9 @@ mod skin;
 mod targets;
 
 pub(crate) use affine::affine_to_f64_rows;
-pub use affine::{IDENTITY_ROWS, Rows, Similarity, affine_to_rows, rows_to_affine};
+pub use affine::{
+    EVEN, IDENTITY_ROWS, Rows, Similarity, affine_to_rows, is_uneven, rows_to_affine,
+};
 pub use bounds::Bounds;
 pub use clip::compact;
 pub use clip::{

@@ -13,7 +13,7 @@ use skinbench::frame::Job;
 use skinbench::harness::fidelity;
 use skinbench::model::compact::ANY;
 use skinbench::model::{Channel, Clip, IDENTITY_ROWS, Keys, Model, RotationBlend};
-use skinbench::pose::{CrowdPose, NoClock, PaletteOut, PoseData, Width};
+use skinbench::pose::{CrowdPose, NoClock, PoseData, PoseOut, Width};
 use skinbench::reference::nan_max;
 use skinbench::scene::{Clips, Interpolation, Settings};
 use skinbench::simd::Isa;
@@ -478,7 +478,7 @@ fn read_all(crowd: &Crowd, isa: Isa) -> [Vec<f32>; 3] {
     let mut out = [Vec::new(), Vec::new(), Vec::new()];
     let instances = 0..crowd.instance_count() as u32;
     for tick in [0, 3, 130, 100_001] {
-        let rows = PaletteOut::Rows(&mut palette);
+        let rows = PoseOut::rows(&mut palette);
         pose.pose(crowd, tick, &Threads::One, &NoClock, rows);
     }
     for (what, out) in [PoseData::Local, PoseData::Model, PoseData::Palette]
@@ -505,7 +505,7 @@ fn posed(model: &Arc<Model>, layers: &[Layer], tick: u32) -> Vec<f32> {
         tick,
         &Threads::One,
         &NoClock,
-        PaletteOut::Rows(&mut palette),
+        PoseOut::rows(&mut palette),
     );
     let mut out = Vec::new();
     pose.read(&crowd, PoseData::Local, 0..1, &mut out);

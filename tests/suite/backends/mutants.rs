@@ -11,7 +11,7 @@ use skinbench::crowd::{Crowd, Fade, Group, Layer, LayerKind, Schedule};
 use skinbench::frame::{Footprint, FrameInput, Job, OutputBuffers, Result, StageTimer};
 use skinbench::harness::parity::{Coverage, Tolerance};
 use skinbench::model::{IDENTITY_ROWS, Mesh, Rows};
-use skinbench::pose::{CrowdPose, NoClock, PaletteOut, PoseData, Width};
+use skinbench::pose::{CrowdPose, NoClock, Palettes, PoseData, PoseOut, Width};
 use skinbench::registry;
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
@@ -272,7 +272,7 @@ impl Prepared for PreparedMutant {
             frame.tick,
             &Threads::One,
             &NoClock,
-            PaletteOut::Rows(&mut self.palette),
+            PoseOut::rows(&mut self.palette),
         );
         let (mut entry, mut float) = (0, 0);
         for group in frame.crowd.groups() {
@@ -301,7 +301,10 @@ impl Prepared for PreparedMutant {
         out: &mut Vec<f32>,
     ) -> Result<()> {
         match what {
-            PoseData::Palette => out.extend(crowd.rows_of(&self.palette, instances).as_flattened()),
+            PoseData::Palette => {
+                let blocks = self.pose.blocks();
+                Palettes::Rows(&self.palette).read(crowd, blocks, instances, out);
+            }
             _ => self.pose.read(&self.posed, what, instances, out),
         }
         Ok(())
