@@ -88,9 +88,8 @@
 //! | --- | --- | --- | --- |
 //! | crowd | all instances of a scene: [`crowd::Crowd`] | everywhere | groups |
 //! | group | the instances of one model: [`crowd::Group`] | everywhere | chunks on the GPU, blocks on the CPU |
-//! | chunk | neighbouring instances of a group which fit one binding of the device, and take one dispatch or draw | GPU | instances |
-//! | span | neighbouring chunks, of any groups, which share a binding and take one dispatch or draw together: only merged backends have them | GPU | chunks |
-//! | batch | a chunk as the pose kernels see it: its instances with their layers, time and buffers | GPU | instances |
+//! | batch | neighbouring chunks, of any groups, which share buffers, and dispatches of kernels that choose among chunks: those that pose, or a merged one | GPU | chunks |
+//! | chunk | neighbouring instances of a group which fit one binding of the device | GPU | instances |
 //! | part | neighbouring blocks which one thread takes through all pose stages; may begin in one group and end in the next | CPU | blocks |
 //! | block | up to 16 instances of one group, side by side in the lanes of vectors: [`blocks::Block`] | CPU | lanes |
 //! | lane | one instance of a block | CPU | |

@@ -82,7 +82,7 @@ impl PreparedGpu {
                 continue;
             }
             let poses = &table.poses[index];
-            let numbers = &table.numbers[index].batch;
+            let numbers = &table.numbers[index].posed;
             let (first, each) = match what {
                 PoseData::Palette => (numbers.first_entry, numbers.entries),
                 _ => (numbers.first_joint, numbers.joints),
@@ -119,7 +119,7 @@ impl PreparedGpu {
         let table = &self.plan.table;
         let chunk = &table.chunks[index];
         let poses = &table.poses[index];
-        let joints = table.numbers[index].batch.joints as usize;
+        let joints = table.numbers[index].posed.joints as usize;
         let floats = 3 * joints * QUAD;
         let in_view = self.in_view.get().map(|in_view| &in_view[index]);
         let slots_at = |place: u32| {

@@ -158,7 +158,7 @@ pub(crate) fn batches(
         let all: [u64; 3] = std::array::from_fn(|binding| taken[binding] + own[binding]);
         match batches.last_mut() {
             Some(last)
-                if last.len() < layout::MOST_BATCHES
+                if last.len() < layout::MOST_CHUNKS
                     && all.iter().all(|bytes| *bytes <= limit)
                     && sharing.joins(group(last.start), group(index)) =>
             {

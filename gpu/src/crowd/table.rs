@@ -148,13 +148,13 @@ impl CrowdTable {
         let batches = batches(crowd, &chunks, sharing, gpu.binding_bytes());
         let mut numbers = Vec::with_capacity(chunks.len());
         for chunk in &chunks {
-            let mut batch = batch(crowd, chunk);
+            let mut posed = posed_contents(crowd, chunk);
             if let Some(baked) = baked {
-                batch.joints = 0;
-                batch.entries = baked.groups[chunk.group].entries;
+                posed.joints = 0;
+                posed.entries = baked.groups[chunk.group].entries;
             }
             numbers.push(layout::Numbers {
-                batch,
+                posed,
                 chunk: chunk_contents(crowd, chunk),
                 ..Zeroable::zeroed()
             });
@@ -178,7 +178,7 @@ impl CrowdTable {
         let mut chunk = self.chunks[index].clone();
         chunk.instances.end = chunk.instances.start + instances;
         let mut numbers = self.numbers[index];
-        numbers.batch.instances = instances;
+        numbers.posed.instances = instances;
         numbers.chunk.instances = instances;
         let uniform = gpu.uniform(Purpose::Scratch, "chunk", &numbers.chunk);
         let mut bindings = self.bindings[index].clone();
@@ -201,8 +201,8 @@ impl CrowdTable {
             let chunk = gpu.uniform(Purpose::Scratch, "chunk", &numbers.chunk);
             bindings.push(named("chunk", &chunk));
             if posed {
-                let batch = gpu.uniform(Purpose::Scratch, "batch", &numbers.batch);
-                bindings.push(named("batch", &batch));
+                let posed = gpu.uniform(Purpose::Scratch, "posed", &numbers.posed);
+                bindings.push(named("posed", &posed));
             }
         }
     }
@@ -220,9 +220,9 @@ impl CrowdTable {
             self.rules[chunk] += 1;
             return visible.chunks[chunk].dispatch(gpu, index, rule);
         }
-        let layout::Batch {
+        let layout::PosedChunk {
             instances, slots, ..
-        } = self.numbers[chunk].batch;
+        } = self.numbers[chunk].posed;
         Dispatch::Fixed(rule.workgroups(gpu, instances, slots))
     }
 }
@@ -230,17 +230,17 @@ impl CrowdTable {
 impl VisibleChunk {
     /// Offset of the number of instances in view.
     pub const COUNT_OFFSET: u64 =
-        (offset_of!(layout::Numbers, batch) + offset_of!(layout::Batch, instances)) as u64;
+        (offset_of!(layout::Numbers, posed) + offset_of!(layout::PosedChunk, instances)) as u64;
 
-    /// The batch of the instances in view, as a uniform.
-    pub fn batch(&self) -> Resource {
+    /// The numbers by which the instances in view are posed, as a uniform.
+    pub fn posed(&self) -> Resource {
         self.numbers_at(
-            offset_of!(layout::Numbers, batch),
-            size_of::<layout::Batch>(),
+            offset_of!(layout::Numbers, posed),
+            size_of::<layout::PosedChunk>(),
         )
     }
 
-    /// The chunk's numbers with those of the instances in view, as a uniform.
+    /// The numbers by which they are skinned, as a uniform.
     pub fn chunk(&self) -> Resource {
         self.numbers_at(
             offset_of!(layout::Numbers, chunk),
@@ -268,16 +268,16 @@ impl VisibleChunk {
 }
 
 /// The numbers that a chunk is posed by, alone in its buffers.
-fn batch(crowd: &Crowd, chunk: &Chunk) -> layout::Batch {
+fn posed_contents(crowd: &Crowd, chunk: &Chunk) -> layout::PosedChunk {
     let model = &crowd.groups()[chunk.group].model;
-    layout::Batch {
+    layout::PosedChunk {
         instances: chunk.instances.len() as u32,
         joints: model.skeleton().len() as u32,
         entries: model.palette_joints().len() as u32,
         slots: all_slots(crowd, chunk.instances.clone()),
         clips: model.clips().len() as u32 + 1,
         levels: level_count(&depths(model.skeleton())),
-        ..Default::default()
+        ..Zeroable::zeroed()
     }
 }
 
@@ -289,17 +289,17 @@ pub(crate) fn all_slots(crowd: &Crowd, instances: Range<u32>) -> u32 {
 /// Places the chunks of a batch one after the other in the buffers that they share.
 fn place(chunks: &mut [layout::Numbers], sharing: &Sharing) {
     let mut next = layout::Numbers::zeroed();
-    for layout::Numbers { batch, chunk, .. } in chunks {
-        batch.first_instance = next.batch.first_instance;
-        batch.first_joint = next.batch.first_joint;
-        batch.first_entry = next.batch.first_entry;
-        chunk.first_entry = next.batch.first_entry;
+    for layout::Numbers { posed, chunk, .. } in chunks {
+        posed.first_instance = next.posed.first_instance;
+        posed.first_joint = next.posed.first_joint;
+        posed.first_entry = next.posed.first_entry;
+        chunk.first_entry = next.posed.first_entry;
         chunk.first_vertex = next.chunk.first_vertex;
-        next.batch.first_instance += batch.instances;
-        next.batch.first_joint += batch.instances * batch.joints;
-        next.batch.first_entry += batch.instances * chunk.entries;
+        next.posed.first_instance += posed.instances;
+        next.posed.first_joint += posed.instances * posed.joints;
+        next.posed.first_entry += posed.instances * chunk.entries;
         if let Sharing::Vertices = sharing {
-            next.chunk.first_vertex += batch.instances * chunk.vertices;
+            next.chunk.first_vertex += posed.instances * chunk.vertices;
         }
     }
 }

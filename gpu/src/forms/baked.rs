@@ -158,7 +158,7 @@ struct Baked {
     rounding: f64,
 }
 
-/// Number of frames (`Shown` in shaders/baked.wgsl) that each instance of a group shows: its layers, and the rest pose
+/// Number of frames (`FramePair` in shaders/baked.wgsl) that each instance of a group shows: its layers, and the rest pose
 /// if no layer may be there.
 pub fn width(crowd: &Crowd, group: &Group) -> u32 {
     let mut most = 0;

@@ -4,6 +4,7 @@ use crate::Gpu;
 use crate::device::{Named, fits, named};
 use crate::forms::clips::{ClipLists, ClipStore};
 use crate::shader::layout::{self, NONE};
+use bytemuck::Zeroable;
 use skinbench_frame::{Purpose, Result};
 use skinbench_kernels::crowd::{Crowd, Group};
 use skinbench_kernels::model::{NO_PARENT, Rows, Skeleton};
@@ -87,7 +88,7 @@ impl Lists {
             first_mask: self.masks.len() as u32,
             first_level: self.levels.len() as u32,
             first_bind: self.entry_joints.len() as u32,
-            ..Default::default()
+            ..Zeroable::zeroed()
         };
         self.clips.append(&clips.lists);
         self.push_joints(model.skeleton());

@@ -5,7 +5,7 @@ use crate::crowd::table::CrowdTable;
 use crate::device::named;
 use crate::forms::baked::{BakedGroups, width};
 use crate::kernel::{Constants, Kernel};
-use crate::passes::pose_kernels::ONE_BATCH;
+use crate::passes::pose_kernels::BATCH_OF_ONE;
 use crate::passes::{Call, Frame, Pass};
 use crate::shader::{WORKGROUP, layout, wgsl};
 use crate::{Chunk, Gpu};
@@ -14,7 +14,7 @@ use skinbench_kernels::crowd::Crowd;
 
 /// The complete shader of the kernel.
 pub fn shader() -> String {
-    wgsl::shader("pose_baked.wgsl", &[ONE_BATCH])
+    wgsl::shader("pose_baked.wgsl", &[BATCH_OF_ONE])
 }
 
 /// Values of the kernel's overrides for groups whose instances show so many frames at most.
@@ -44,12 +44,15 @@ impl Bake {
             let frames = &baked.groups[group];
             let width = width(crowd, &crowd.groups()[group]);
             let kernel = Kernel::new(gpu, "pose_baked", shader(), &constants(width), true)?;
-            let bytes = instances.len() as u64 * u64::from(width) * layout::SHOWN_BYTES;
-            let shown = gpu.scratch(Purpose::Scratch, "shown frames", bytes);
+            let bytes = instances.len() as u64 * u64::from(width) * layout::FRAME_PAIR_BYTES;
+            let pairs = gpu.scratch(Purpose::Scratch, "frame pairs", bytes);
             let rule = layout::Dispatch::by_instance(WORKGROUP);
             let dispatch = table.dispatch(gpu, index, &rule);
             let bindings = &mut table.bindings[index];
-            bindings.extend([named("palettes", &frames.frames), named("shown", &shown)]);
+            bindings.extend([
+                named("palettes", &frames.frames),
+                named("frame_pairs", &pairs),
+            ]);
             let resources = [&bindings[..], std::slice::from_ref(&frames.clips)].concat();
             calls.push(Call::new(gpu, &kernel, &resources, dispatch));
         }

@@ -59,7 +59,7 @@ impl Cull {
             bindings.extend([
                 named("players", &players),
                 ("chunk", own.chunk()),
-                ("batch", own.batch()),
+                ("posed", own.posed()),
             ]);
             let mut bound = bindings.clone();
             bound.extend([

@@ -6,8 +6,8 @@
 //! | --- | --- | --- |
 //! | [`tick`] | | `now`, `layers`, `players` (`everyone`, if only those in view are posed) |
 //! | [`update`] | `update` | |
-//! | [`cull`] | `cull` | `players`, `chunk`, `batch` |
-//! | [`bake`] | `sample` | `palettes`, `shown` |
+//! | [`cull`] | `cull` | `players`, `chunk`, `posed` |
+//! | [`bake`] | `sample` | `palettes`, `frame_pairs` |
 //! | [`pose`] | `sample`, `blend`, `local_to_model`, `palette` | `palettes` |
 //! | [`upload`] | pose stages of the host, `upload` | `palettes` |
 //! | [`gameplay`] | `bounds`, `sockets` | |

@@ -7,7 +7,7 @@ use crate::device::{Named, named};
 use crate::forms::clips::{ClipStore, Needs};
 use crate::forms::posed_models::PosedModels;
 use crate::kernel::{Kernel, once_per_key};
-use crate::passes::pose_kernels::{KERNELS, ONE_BATCH, PoseKernel, SEVERAL_BATCHES};
+use crate::passes::pose_kernels::{BATCH_OF_ONE, BATCH_OF_SEVERAL, KERNELS, PoseKernel};
 use crate::passes::trial::fastest;
 use crate::passes::{Call, Frame, Pass};
 use crate::shader::{Role, layout};
@@ -61,10 +61,10 @@ impl PoseBytes {
     pub fn of(table: &CrowdTable) -> Option<Self> {
         let mut bytes = Self::default();
         for (numbers, poses) in table.numbers.iter().zip(&table.poses) {
-            let batch = &numbers.batch;
+            let posed = &numbers.posed;
             let channels = if poses.is_rigid { 2 } else { 3 };
-            let joints = u64::from(batch.instances) * u64::from(batch.joints);
-            bytes.sampled += u64::from(batch.slots) * poses.moving_channels * QUAD_BYTES;
+            let joints = u64::from(posed.instances) * u64::from(posed.joints);
+            bytes.sampled += u64::from(posed.slots) * poses.moving_channels * QUAD_BYTES;
             bytes.local += joints * channels * QUAD_BYTES;
             bytes.model += joints * model_bytes(poses.is_rigid);
         }
@@ -148,13 +148,13 @@ impl Pose {
         let first_group = table.chunks[chunks.start].group;
         let mut placed = Vec::with_capacity(chunks.len());
         let mut rest = Vec::with_capacity(chunks.len());
-        let mut next = layout::Places::default();
-        let mut end = layout::Batch::default();
+        let mut next = layout::Places::zeroed();
+        let mut end = layout::PosedChunk::zeroed();
         for index in chunks.clone() {
-            let batch = table.numbers[index].batch;
+            let posed = table.numbers[index].posed;
             let model = &models.models[table.chunks[index].group - first_group];
-            placed.push(layout::PlacedBatch {
-                batch,
+            placed.push(layout::PlacedChunk {
+                posed,
                 places: layout::Places {
                     first_slot: next.first_slot,
                     first_local: next.first_local,
@@ -162,18 +162,18 @@ impl Pose {
                 },
             });
             rest.push(&model.rest);
-            next.first_slot += batch.slots;
-            next.first_local += 3 * batch.slots * batch.joints;
-            end.first_instance = batch.first_instance + batch.instances;
-            end.first_joint = batch.first_joint + batch.instances * batch.joints;
-            end.first_entry = batch.first_entry + batch.instances * batch.entries;
+            next.first_slot += posed.slots;
+            next.first_local += 3 * posed.slots * posed.joints;
+            end.first_instance = posed.first_instance + posed.instances;
+            end.first_joint = posed.first_joint + posed.instances * posed.joints;
+            end.first_entry = posed.first_entry + posed.instances * posed.entries;
         }
         // Channels that no clip moves keep the value written here.
         let count = next.first_local as usize;
         let locals = gpu.storage_of(Purpose::Scratch, "local poses", count, || {
             let mut locals = Vec::with_capacity(count);
             for (placed, rest) in placed.iter().zip(rest) {
-                locals.extend(rest.repeat(placed.batch.slots as usize));
+                locals.extend(rest.repeat(placed.posed.slots as usize));
             }
             locals
         });
@@ -191,7 +191,7 @@ impl Pose {
         let calls = if placed.len() > 1 {
             table_calls(gpu, kernels, &resources, &placed)
         } else {
-            chunk_calls(gpu, kernels, &resources, &placed[0].batch, |rule| {
+            chunk_calls(gpu, kernels, &resources, &placed[0].posed, |rule| {
                 table.dispatch(gpu, chunks.start, rule)
             })
         };
@@ -218,9 +218,9 @@ impl Pose {
 /// The shaders that read the numbers of so many chunks.
 fn batch_role(chunks: usize) -> Role {
     if chunks > 1 {
-        SEVERAL_BATCHES
+        BATCH_OF_SEVERAL
     } else {
-        ONE_BATCH
+        BATCH_OF_ONE
     }
 }
 
@@ -318,7 +318,7 @@ fn chunk_calls(
     gpu: &Gpu,
     kernels: &[Kernel],
     resources: &[Named],
-    numbers: &layout::Batch,
+    numbers: &layout::PosedChunk,
     mut dispatch: impl FnMut(&layout::Dispatch) -> Dispatch,
 ) -> Vec<Call> {
     let mut calls = Vec::with_capacity(KERNELS.len());
@@ -334,26 +334,26 @@ fn table_calls(
     gpu: &Gpu,
     kernels: &[Kernel],
     resources: &[Named],
-    placed: &[layout::PlacedBatch],
+    placed: &[layout::PlacedChunk],
 ) -> Vec<Call> {
-    let mut all = vec![layout::PlacedBatch::zeroed(); layout::MOST_BATCHES];
+    let mut all = vec![layout::PlacedChunk::zeroed(); layout::MOST_CHUNKS];
     all[..placed.len()].copy_from_slice(placed);
     let contents = bytemuck::cast_slice(&all);
     let usage = wgpu::BufferUsages::UNIFORM;
-    let batches = gpu.buffer_with(Purpose::Scratch, "batches", contents, usage);
+    let table = gpu.buffer_with(Purpose::Scratch, "placed", contents, usage);
     let mut calls = Vec::with_capacity(KERNELS.len());
     for (kernel, compiled) in KERNELS.iter().zip(kernels) {
         let mut parts = Vec::new();
-        for (batch, placed) in (0..).zip(placed) {
-            let numbers = &placed.batch;
+        for (chunk, placed) in (0..).zip(placed) {
+            let numbers = &placed.posed;
             let rule = kernel.dispatch(gpu, numbers);
             let count = rule.count(numbers.instances, numbers.slots);
-            parts.extend((0..count).map(|workgroup| layout::BatchPart { batch, workgroup }));
+            parts.extend((0..count).map(|workgroup| layout::ChunkPart { chunk, workgroup }));
         }
         let workgroups = gpu.workgroups(parts.len() as u32);
         let parts = gpu.storage(Purpose::Scratch, "parts", &parts);
         let mut resources = resources.to_vec();
-        resources.extend([named("batches", &batches), named("parts", &parts)]);
+        resources.extend([named("placed", &table), named("parts", &parts)]);
         let dispatch = Dispatch::Fixed(workgroups);
         calls.push(Call::new(gpu, compiled, &resources, dispatch));
     }
@@ -367,22 +367,22 @@ fn moving(
     crowd: &Crowd,
     table: &CrowdTable,
     first_chunk: usize,
-    placed: &[layout::PlacedBatch],
+    placed: &[layout::PlacedChunk],
     kernels: &[Kernel],
     mut resources: Vec<Named>,
 ) -> Option<Vec<Call>> {
     if table.visible.is_some() || crowd.turnover().is_some() {
         return None;
     }
-    let mut batches = placed.to_vec();
+    let mut moving = placed.to_vec();
     let mut kept = 0;
     let mut count = 0;
-    for (chunk, placed) in table.chunks[first_chunk..].iter().zip(&mut batches) {
+    for (chunk, placed) in table.chunks[first_chunk..].iter().zip(&mut moving) {
         let moves = chunk.overlap(&crowd.groups()[chunk.group].moving());
         kept += chunk.instances.len() - moves.len();
         count += moves.len();
-        placed.batch.instances = moves.len() as u32;
-        placed.batch.slots = all_slots(crowd, moves);
+        placed.posed.instances = moves.len() as u32;
+        placed.posed.slots = all_slots(crowd, moves);
     }
     if kept == 0 {
         return None;
@@ -390,15 +390,15 @@ fn moving(
     if count == 0 {
         return Some(Vec::new());
     }
-    if batches.len() > 1 {
-        return Some(table_calls(gpu, kernels, &resources, &batches));
+    if moving.len() > 1 {
+        return Some(table_calls(gpu, kernels, &resources, &moving));
     }
-    let batch = &batches[0].batch;
-    let uniform = gpu.uniform(Purpose::Scratch, "moving batch", batch);
-    resources.retain(|named| named.0 != "batch");
-    resources.push(named("batch", &uniform));
-    Some(chunk_calls(gpu, kernels, &resources, batch, |rule| {
-        Dispatch::Fixed(rule.workgroups(gpu, batch.instances, batch.slots))
+    let posed = &moving[0].posed;
+    let uniform = gpu.uniform(Purpose::Scratch, "moving", posed);
+    resources.retain(|named| named.0 != "posed");
+    resources.push(named("posed", &uniform));
+    Some(chunk_calls(gpu, kernels, &resources, posed, |rule| {
+        Dispatch::Fixed(rule.workgroups(gpu, posed.instances, posed.slots))
     }))
 }
 
@@ -463,13 +463,13 @@ mod tests {
         let one = passes(1);
         let expected = [("sample", 2), ("local_to_model", 1), ("palette", 1)];
         assert_eq!(one, expected.map(|(name, count)| (name.to_owned(), count)));
-        assert_eq!(passes(layout::MOST_BATCHES), one);
+        assert_eq!(passes(layout::MOST_CHUNKS), one);
     }
 
     /// In one pass, the second kernel of `sample` would wait for the first once for each batch.
     #[test]
     fn kernels_of_several_batches_have_passes_of_their_own() {
-        let names: Vec<String> = passes(layout::MOST_BATCHES + 1)
+        let names: Vec<String> = passes(layout::MOST_CHUNKS + 1)
             .into_iter()
             .map(|(name, _)| name)
             .collect();

@@ -475,18 +475,21 @@ mod gpu {
         let mutations = [
             ("place - f32(frame)", "0.0"),
             ("place - f32(frame)", "1.0 - (place - f32(frame))"),
-            ("Shown(first, first + batch.entries", "Shown(first, first"),
+            (
+                "FramePair(first, first + posed.entries",
+                "FramePair(first, first",
+            ),
             (
                 "time_at(player, layer, now.tick,",
                 "time_at(player, layer, now.tick + 1u,",
             ),
             (
-                "clip.first + frame * batch.entries",
-                "clip.first + (frame + 1u) * batch.entries",
+                "clip.first + frame * posed.entries",
+                "clip.first + (frame + 1u) * posed.entries",
             ),
             (
-                "instance >= batch.instances",
-                "instance + 1u >= batch.instances",
+                "instance >= posed.instances",
+                "instance + 1u >= posed.instances",
             ),
             ("t.w - two.y * q.y", "t.w + two.y * q.y"),
             ("vec4f(z, t.z)", "vec4f(z, t.y)"),
@@ -722,16 +725,16 @@ mod gpu {
         let palette = [
             ("row(pose.y, bind)", "row(pose.x, bind)"),
             (
-                "min(first + AT_ONCE, batch.instances)",
-                "min(first + AT_ONCE, batch.instances - 1u)",
+                "min(first + AT_ONCE, posed.instances)",
+                "min(first + AT_ONCE, posed.instances - 1u)",
             ),
             ("places.first_bind + entry", "entry"),
         ];
         all_die_in("palette", &crowd, &context, "gpu-full", &palette);
         let sample = [
             (
-                "min(first + AT_ONCE, batch.slots)",
-                "min(first + AT_ONCE, batch.slots - 1u)",
+                "min(first + AT_ONCE, posed.slots)",
+                "min(first + AT_ONCE, posed.slots - 1u)",
             ),
             (
                 "(1.0 - t) * sine_over_x((1.0 - t) * angle)",
@@ -753,11 +756,11 @@ mod gpu {
                 "beneath.rotation + signed",
             ),
             ("if momentum.coming == 1u", "if momentum.coming == 0u"),
-            ("* batch.joints + joint];\n}", "* batch.joints];\n}"),
+            ("* posed.joints + joint];\n}", "* posed.joints];\n}"),
             ("places.first_clip + min(", "min("),
             ("places.first_slot + own", "own"),
             ("places.first_local + 3u", "3u"),
-            ("batches[part.batch]", "batches[0u]"),
+            ("placed[part.chunk]", "placed[0u]"),
         ];
         all_die_in("sample", &crowd, &context, "gpu-full", &sample);
     }
@@ -881,7 +884,7 @@ mod gpu {
                 "totals[instance / WORKGROUP] = sum",
                 "totals[instance / WORKGROUP] = sum + 1u",
             ),
-            ("batch.instances = all.x", "batch.instances = all.x - 1u"),
+            ("posed.instances = all.x", "posed.instances = all.x - 1u"),
             (
                 "instance >= cull.instances",
                 "instance + 1u >= cull.instances",

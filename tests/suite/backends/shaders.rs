@@ -10,7 +10,7 @@ use skinbench::gpu::kernel::GroupLayout;
 use skinbench::gpu::passes::bake;
 use skinbench::gpu::passes::cull;
 use skinbench::gpu::passes::gameplay;
-use skinbench::gpu::passes::pose_kernels::{KERNELS, ONE_BATCH, SEVERAL_BATCHES};
+use skinbench::gpu::passes::pose_kernels::{BATCH_OF_ONE, BATCH_OF_SEVERAL, KERNELS};
 use skinbench::gpu::passes::skin_kernels;
 use skinbench::gpu::passes::update;
 use skinbench::gpu::passes::vertices::{draw_root, preskinned_shader};
@@ -68,7 +68,7 @@ pub fn all() -> Vec<(String, String)> {
         }
     }
     for kernel in KERNELS {
-        for batch in [ONE_BATCH, SEVERAL_BATCHES] {
+        for batch in [BATCH_OF_ONE, BATCH_OF_SEVERAL] {
             let name = format!("{}, {batch:?}", kernel.name());
             kernels.push((name, kernel.shader(batch)));
         }

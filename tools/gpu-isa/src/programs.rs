@@ -153,7 +153,7 @@ fn pose(programs: &mut Vec<Program>) -> crate::Result<()> {
             programs.push(compute(
                 kernel.name(),
                 variant,
-                kernel.shader(pose_kernels::ONE_BATCH),
+                kernel.shader(pose_kernels::BATCH_OF_ONE),
                 constants,
             ));
         }
