@@ -2,7 +2,7 @@
 
 use super::exit::{Exit, UsageError};
 use super::{retired, tell};
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use clap::builder::PossibleValue;
 use clap::{Arg, Args};
 use indexmap::IndexSet;
@@ -281,7 +281,7 @@ pub fn start_threads() -> anyhow::Result<()> {
             .num_threads(1)
             .use_current_thread()
             .build_global()
-            .context("cannot start threads")?;
+            .map_err(|_| anyhow!("cannot start threads: {error}"))?;
         tell(format_args!("note: {error}: one thread is used"));
     }
     Ok(())

@@ -1,7 +1,9 @@
 //! `skinbench compare`: finds the changes between two sets of results, and tells them from noise.
 
 use super::turns::Turns;
-use super::{Exit, Progress, ScreenArguments, common, say, say_fitted, say_json_line, tell_all};
+use super::{
+    Exit, Progress, ScreenArguments, UsageError, common, say, say_fitted, say_json_line, tell_all,
+};
 use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
@@ -144,6 +146,13 @@ fn compared(base: &Recorded, new: &Recorded, detect: f64) -> anyhow::Result<Comp
 
 /// Prints a comparison; the exit code says whether it is a regression.
 fn finish(arguments: &Arguments, comparison: &Comparison) -> anyhow::Result<Exit> {
+    if arguments.fail_above.is_some()
+        && comparison.sensitivity.is_none()
+        && comparison.failed.is_empty()
+    {
+        let what = "--fail-above needs rounds, in which both programs ran by turns: skinbench compare --run OLD NEW";
+        return Err(UsageError(what.into()).into());
+    }
     let shown = Shown {
         all: arguments.all,
         detect: arguments.detect,
@@ -162,11 +171,6 @@ fn finish(arguments: &Arguments, comparison: &Comparison) -> anyhow::Result<Exit
     };
     if !comparison.failed.is_empty() || !comparison.beyond(limit).is_empty() {
         return Ok(Exit::Regression);
-    }
-    if comparison.sensitivity.is_none() {
-        bail!(
-            "--fail-above needs rounds, in which both programs ran by turns: skinbench compare --run OLD NEW"
-        );
     }
     Ok(Exit::Done)
 }

@@ -47,8 +47,6 @@ pub struct Environment {
     pub cpu: String,
     /// Threads that parallel backends use.
     pub threads: usize,
-    /// The machine's network name.
-    pub host: String,
     /// The adapter in use, if any.
     pub adapter: Option<AdapterSummary>,
     /// Clock of the adapter's stages.
@@ -71,7 +69,6 @@ impl Environment {
                 .and_then(|s| s.cpus().first().map(|cpu| cpu.brand().trim().to_owned()))
                 .unwrap_or_default(),
             threads: context.threads.count(),
-            host: System::host_name().unwrap_or_default(),
             ..Self::default()
         };
         #[cfg(feature = "gpu")]

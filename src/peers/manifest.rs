@@ -161,7 +161,9 @@ impl Manifest {
             Ok(status) => format!("{status}: {}", last_line(&log)),
             Err(error) => error.to_string(),
         };
-        let log = log.display();
+        // Results have this message: it names no folder of a person.
+        let here = env::current_dir().unwrap_or_default();
+        let log = log.strip_prefix(here).unwrap_or(&log).display();
         self.missing = Some(format!("cannot be built ({problem}); see {log}"));
     }
 

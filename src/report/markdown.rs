@@ -14,7 +14,7 @@ pub fn report(study: &Study) -> String {
     for point in study.headlines() {
         text += &format!(
             "\n## {}\n\n{}\n{}",
-            place(point),
+            escaped(&place(point)),
             run_table::table(study, point).markdown(),
             list(answers(study, point))
         );
@@ -44,6 +44,11 @@ pub fn verdicts(study: &Study) -> Vec<String> {
 pub fn list(items: impl IntoIterator<Item = impl Display>) -> String {
     items
         .into_iter()
-        .map(|item| format!("- {item}\n"))
+        .map(|item| format!("- {}\n", escaped(&item.to_string())))
         .collect()
+}
+
+/// A text in which names of scenes and machines are no HTML and no links.
+fn escaped(text: &str) -> String {
+    text.replace('<', "&lt;").replace('[', "\\[")
 }

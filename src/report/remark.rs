@@ -167,7 +167,7 @@ impl fmt::Display for Remark<'_> {
             ),
             Self::NothingChanges(sheet) => write!(
                 f,
-                "From {} to {}, the same backend is fastest{}.",
+                "From {} to {}, the same backend has the smallest median{}.",
                 along(sheet, sheet.values[0]),
                 along(sheet, sheet.values[sheet.values.len() - 1]),
                 beside(sheet)

@@ -166,6 +166,9 @@ fn check_fields(record: &StringRecord, headers: &StringRecord) -> Result<(), Str
         if field.len() > most {
             return Err(format!("{column}: more than {most} bytes; expected fewer"));
         }
+        if field.contains(|c: char| c.is_control() && c != '\n' && c != '\r') {
+            return Err(format!("{column}: a control character in it"));
+        }
         if column != "error" && field.contains('\n') {
             return Err(format!(
                 "{column}: an end of line in it (or a quotation mark is missing)"

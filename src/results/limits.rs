@@ -1,5 +1,6 @@
 //! The rows of `limits.csv`.
 
+use super::row::plain;
 use crate::harness::environment::Environment;
 use crate::harness::{DeviceLimits, Host, MachineLimits};
 use crate::simd::Isa;
@@ -59,7 +60,7 @@ impl LimitsRow {
     ) -> Vec<Self> {
         let run = Self {
             run_id: environment.run_id.clone(),
-            scene: scene.into(),
+            scene: plain(scene),
             ..Self::default()
         };
         let mut rows = Vec::new();

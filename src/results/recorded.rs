@@ -213,6 +213,17 @@ impl Recorded {
         for file in &files {
             copies += recorded.add(file, &mut places)?;
         }
+        let mut without = files.iter().filter(|file| file.samples.is_none());
+        if let Some(file) = without.next() {
+            let others = match without.count() {
+                0 => String::new(),
+                count => format!(" and {count} more"),
+            };
+            let what = "missing: medians only, no uncertainties";
+            recorded
+                .notes
+                .push(format!("{}{others}: {what}", file.samples_name));
+        }
         if copies > 0 {
             let copies = counted(copies, "row");
             recorded
@@ -294,13 +305,6 @@ impl Recorded {
             );
             self.notes.push(what);
         }
-        if !has_samples {
-            let what = format!(
-                "{}: missing: medians only, no uncertainties",
-                file.samples_name
-            );
-            self.notes.push(what);
-        }
         let left: usize = samples.values().map(Vec::len).sum();
         if left > 0 {
             let left = counted(left as u64, "sample");
@@ -321,8 +325,16 @@ fn check(row: &Row) -> Result<(), String> {
             row.schema
         ));
     }
-    if row.status == Status::Ok && row.parity_max_rel.is_some_and(f64::is_nan) {
-        return Err("status ok, but parity_max_rel is NaN".into());
+    if row.status == Status::Ok
+        && let Some(error) = row.parity_max_rel.filter(|error| !error.is_finite())
+    {
+        return Err(format!("status ok, but parity_max_rel is {error}"));
+    }
+    if row.instances == 0 {
+        return Err("instances: 0; expected 1 or more".into());
+    }
+    if row.stage == Stage::Frame && row.median_ns == Some(0) {
+        return Err("median_ns: 0 for a whole frame; expected 1 or more".into());
     }
     Ok(())
 }

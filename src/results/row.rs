@@ -1,7 +1,7 @@
 //! The columns of `summary.csv`, and the row that has them.
 
 use super::options;
-use crate::frame::{AdapterSummary, Clock, Purpose, Stage, StageGroup};
+use crate::frame::{Clock, Purpose, Stage, StageGroup};
 use crate::harness::environment::Environment;
 use crate::harness::{Disturbance, Outcome, StageTimes, Status, fidelity};
 use crate::scene::BuiltScene;
@@ -95,7 +95,7 @@ columns! {
 
     columns {
         /// Name of the scene, or of the model used as one.
-        scene: String = scene.name.clone();
+        scene: String = plain(&scene.name);
         /// Vertices of an instance on average, to two digits.
         vertices_each: u64 = vertices_each(crowd.vertex_count(), crowd.instance_count());
         /// Most influences of a vertex.
@@ -156,7 +156,7 @@ columns! {
         /// Status of the backend.
         status: Status = outcome.status;
         /// Reason why the status is not ok.
-        error: Option<String> = outcome.problem.clone();
+        error: Option<String> = outcome.problem.as_deref().and_then(text);
         /// Number of samples; empty without times, as all columns up to pct_of_limit.
         frames: Option<usize> = times.map(|times| times.samples.len());
         /// Number of frames without a positive time.
@@ -296,7 +296,7 @@ columns! {
         /// Name of the processor.
         cpu: Option<String> = text(&environment.cpu);
         /// Name of the adapter, marked if it is emulated on the processor; empty without one.
-        adapter: Option<String> = adapter.map(AdapterSummary::label);
+        adapter: Option<String> = adapter.and_then(|adapter| text(&adapter.label()));
         /// Driver of the adapter, with version.
         driver: Option<String> = adapter.and_then(|adapter| text(&adapter.driver));
     }
@@ -372,7 +372,17 @@ fn percent(fraction: f64) -> f64 {
 }
 
 fn text(value: &str) -> Option<String> {
-    (!value.is_empty()).then(|| value.into())
+    (!value.is_empty()).then(|| plain(value))
+}
+
+/// A text of a file, a driver or a program of others, as results have it: without control characters, and with an
+/// apostrophe before what a spreadsheet would take for a formula.
+pub(super) fn plain(text: &str) -> String {
+    let mut plain = text.replace(char::is_control, "\u{fffd}");
+    if plain.starts_with(['=', '+', '-', '@']) {
+        plain.insert(0, '\'');
+    }
+    plain
 }
 
 /// A scene, and the machine that measures it.

@@ -4,6 +4,10 @@ use super::{CONFIDENCE, Entry, Point, Quantity, Study};
 use crate::wording::duration;
 use std::fmt;
 
+/// Bounds of an interval of ratios beyond which it says nothing.
+const LEAST_RATIO: f64 = 0.1;
+const MOST_RATIO: f64 = 10.0;
+
 /// The two fastest backends at a point that skin the whole crowd. It is displayed as one or two sentences.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict<'a> {
@@ -111,6 +115,14 @@ impl fmt::Display for Verdict<'_> {
         };
         let second = self.second.as_ref();
         let [low, high] = second.map_or([1.0; 2], |second| second.range);
+        if self.lead == Lead::Undecided && (low < LEAST_RATIO || high > MOST_RATIO) {
+            return write!(
+                f,
+                "{} has the smallest median, {} {unit}. The times vary too much to tell more.",
+                self.first.backend,
+                duration(self.ns)
+            );
+        }
         f.write_str(&self.lead.sentence(&Words {
             first: &self.first.backend,
             time: &format!("{} {unit}", duration(self.ns)),

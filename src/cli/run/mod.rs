@@ -96,6 +96,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         threads: arguments.workload.machine.threads.clone(),
     };
     let mut plans = axes.points(arguments.shard);
+    if arguments.card && plans.len() > 1 {
+        let what = "--card with several points; expected one, or `skinbench report`, which has a card for each";
+        return Err(UsageError(what.into()).into());
+    }
     for plan in &plans {
         common::checked(&plan.settings)?;
     }
@@ -279,19 +283,15 @@ fn distinct_names(what: &str, names: &[&str]) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Creates a folder that is named after the time and the machine; a number tells those of the same second apart.
+/// Creates a folder that is named after the time; a number tells those of the same second apart.
 fn new_folder(environment: &Environment) -> anyhow::Result<PathBuf> {
-    let mut host = environment.host.clone();
-    host.retain(|c| c.is_alphanumeric() || "-_.".contains(c));
-    let moment = environment.utc.replace(':', "-");
-    let name = format!("{moment}-{host}");
-    let name = name.trim_end_matches('-');
+    let name = environment.utc.replace(':', "-");
     let all = Path::new("skinbench-results");
     create_folder(all)?;
     let mut number = 1;
     loop {
         let folder = match number {
-            1 => all.join(name),
+            1 => all.join(&name),
             _ => all.join(format!("{name}-{number}")),
         };
         match std::fs::create_dir(&folder) {
