@@ -421,3 +421,20 @@ impl<'a> MeasuredScene<'a> {
         rows
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_others_are_no_formulas_and_control_nothing() {
+        for (given, expected) in [
+            ("walkers", "walkers"),
+            ("=cmd()", "'=cmd()"),
+            ("@a\u{1b}[31m", "'@a\u{fffd}[31m"),
+            ("two\nlines", "two\u{fffd}lines"),
+        ] {
+            assert_eq!(plain(given), expected);
+        }
+    }
+}

@@ -99,7 +99,7 @@ fn only_certain_changes_and_failures_fail() {
     // Without rounds, only what failed is certain: a backend that has become wrong has no times.
     let base = fixture().display().to_string();
     let ran = compared(&base, &base, "--fail-above 5%");
-    assert_eq!(ran.code, Some(1));
+    assert_eq!((ran.code, ran.text.as_str()), (Some(2), ""));
     assert!(
         ran.notes.starts_with("error: --fail-above needs rounds, "),
         "{ran:?}"
