@@ -378,7 +378,8 @@ fn text(value: &str) -> Option<String> {
 /// A text of a file, a driver or a program of others, as results have it: without control characters, and with an
 /// apostrophe before what a spreadsheet would take for a formula.
 pub(super) fn plain(text: &str) -> String {
-    let mut plain = text.replace(char::is_control, "\u{fffd}");
+    let mut plain = text.replace(['\n', '\r', '\t'], " ");
+    plain = plain.replace(char::is_control, "\u{fffd}");
     if plain.starts_with(['=', '+', '-', '@']) {
         plain.insert(0, '\'');
     }
@@ -432,7 +433,7 @@ mod tests {
             ("walkers", "walkers"),
             ("=cmd()", "'=cmd()"),
             ("@a\u{1b}[31m", "'@a\u{fffd}[31m"),
-            ("two\nlines", "two\u{fffd}lines"),
+            ("two\nlines", "two lines"),
         ] {
             assert_eq!(plain(given), expected);
         }
