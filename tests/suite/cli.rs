@@ -61,9 +61,8 @@ agree?
 Usage: skinbench[..] [COMMAND]
 
 Commands:
-  run      Verify backends on scenes, then measure them
+  run      Verify backends on scenes, then measure them [alias: sweep]
   verify   Compare every vertex of every instance with the reference
-  sweep    Measure a scene at every combination of settings and threads
   compare  Tell changes from noise between two sets of results, or two builds
   report   Make a page of results: a verdict, charts, tables and the data
   dump     Write a model's skinned vertices as CSV
