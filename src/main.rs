@@ -10,6 +10,8 @@
 mod cli;
 
 use clap::Parser;
+#[cfg(unix)]
+use nix::sys::signal::{SigHandler, Signal, signal};
 use std::env;
 use std::process::ExitCode;
 
@@ -23,6 +25,10 @@ fn main() -> ExitCode {
         // SAFETY: no other thread has been started.
         unsafe { env::set_var("NODEVICE_SELECT", "1") };
     }
+    // Without this, a limit of the size of files would end the process before it says so.
+    #[cfg(unix)]
+    // SAFETY: no handler is installed.
+    let _ = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
     match cli::Cli::try_parse() {
         Ok(arguments) => cli::report(arguments.run()),
         Err(error) => cli::report_usage(&error),

@@ -218,9 +218,10 @@ pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
     rows.into_iter().chain(device_rows).collect()
 });
 
-/// One line about a name or pattern that no backend has, with the closest name.
-pub fn unknown(name: &str) -> String {
-    let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+/// One line about a name or pattern that neither a backend nor a peer has, with the closest name.
+pub fn unknown(name: &str, peers: &[String]) -> String {
+    let mut names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+    names.extend(peers.iter().map(String::as_str));
     wording::unknown("backend", name, &names)
 }
 

@@ -5,7 +5,7 @@
 use super::{
     Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, stage_bytes,
 };
-use crate::blocks::Block;
+use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::frame::{
     Bytes, Footprint, FrameInput, HostPoser, Job, Lack, OutputBuffers, OutputUser, PaletteLayout,
@@ -15,7 +15,9 @@ use crate::frame::{
 use crate::gameplay::GameplayData;
 use crate::model::{Rows, Shape};
 use crate::morph::{MorphScratch, MorphedLanes};
-use crate::pose::{Affine, BlockPalettes, CrowdPose, NoClock, PaletteOut, PoseData, Width};
+use crate::pose::{
+    Affine, BlockPalettes, CrowdPose, NoClock, PaletteOut, PoseData, Width, is_sparse,
+};
 use crate::reference::Blending;
 use crate::simd::Isa;
 use crate::skin::Store;
@@ -184,14 +186,17 @@ impl Cpu {
     fn built(&self, crowd: &Crowd, job: &Job) -> Result<Vec<BuiltKernel>> {
         self.abilities().check(crowd, job)?;
         let threads = self.threads(crowd).count();
-        let kernels = if job.first_kernel {
-            &self.kernels[..1]
-        } else {
-            self.kernels
-        };
+        let mut kernels = self.kernels.to_vec();
+        if job.first_kernel {
+            kernels.truncate(1);
+        } else if kernels.len() > 1 && Blocks::new(crowd, BLOCK, false).all().iter().all(is_sparse)
+        {
+            // Nothing in such a crowd is skinned in lanes.
+            kernels.retain(|kernel| kernel.layout != PaletteLayout::Mixed);
+        }
         let mut all = 0;
         let mut built = Vec::with_capacity(kernels.len());
-        for &kernel in kernels {
+        for kernel in kernels {
             let (skin, bytes) = (kernel.build)(crowd, kernel.isa.unwrap_or(self.isa))?;
             let poser = HostPoser::bytes(crowd, job, kernel.layout, kernel.width, threads);
             let scratch = if crowd.has_targets() {
@@ -616,6 +621,24 @@ mod tests {
             let host = prepared.footprint(&crowd).host;
             assert!(host.get(Purpose::Staging) > host.total() / 4, "{host:?}");
         }
+    }
+
+    /// With sparse blocks alone, the candidate that uses lanes elsewhere would be a second name of another one.
+    #[test]
+    fn trials_of_sparse_blocks_have_no_lanes() {
+        let mut crowd = Crowd::new();
+        let few = [(IDENTITY_ROWS, Layer::held(0, 0.0)); 5];
+        crowd
+            .push_group(Arc::new(walker(500).unwrap()), few)
+            .unwrap();
+        let backend = Cpu {
+            kernels: CANDIDATES,
+            isa: Isa::Scalar,
+            threads: Threads::One,
+        };
+        let built = backend.built(&crowd, &Job::default()).unwrap();
+        let names: Vec<_> = built.iter().map(|built| built.kernel.name).collect();
+        assert_eq!(names, ["cluster", "columns"]);
     }
 
     /// Kernels round differently: a trial would choose another one in the next run.

@@ -5,6 +5,7 @@ use super::{retired, tell};
 use anyhow::{Context as _, bail};
 use clap::builder::PossibleValue;
 use clap::{Arg, Args};
+use indexmap::IndexSet;
 #[cfg(unix)]
 use nix::sys::signal::{SigHandler, Signal, signal};
 use skinbench::backend::Context;
@@ -12,13 +13,13 @@ use skinbench::frame::{Api, BackendError, ClockChoice};
 use skinbench::harness::environment::{Environment, available_memory};
 use skinbench::harness::run::{Ended, Outcome, Status};
 use skinbench::model::Model;
-#[cfg(not(feature = "gpu"))]
-use skinbench::registry;
+use skinbench::peers::{self, Manifest};
 use skinbench::registry::{BackendEntry, REGISTRY, find, unknown};
 use skinbench::results::session::{Program, Session};
 use skinbench::scene::{BuiltScene, Scene, SceneError, Settings};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
+use skinbench::vertex::Normals;
 use skinbench::wording;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -41,18 +42,13 @@ pub struct WorkloadArguments {
     pub backends: BackendArguments,
     #[command(flatten)]
     pub machine: MachineArguments,
-    /// Backends that are not in the registry.
-    #[arg(skip)]
-    others: Vec<&'static BackendEntry>,
-    /// `true` if those were named.
-    #[arg(skip)]
-    others_are_named: bool,
 }
 
-/// Backends of the registry.
+/// Backends of the registry, and peers.
 #[derive(Debug, Clone, Args)]
 pub struct BackendArguments {
-    /// Backends by name or pattern, such as 'cpu-*,gpu-compute'; default: those without a colon in their names
+    /// Backends by name or pattern, such as 'cpu-*,gpu-compute', and peers by name or manifest (.toml), which are built
+    /// and change two defaults: --passes 0 --normals raw; default: backends without a colon in their names
     #[arg(
         short,
         long,
@@ -94,9 +90,6 @@ pub struct MachineArguments {
     /// Fail if this is missing, instead of skipping backends
     #[arg(long, value_name = "WHAT", value_parser = [PossibleValue::new("gpu").help("An adapter that opens")])]
     pub require: Option<String>,
-    /// `true` to open none that is not asked for.
-    #[arg(skip)]
-    pub without_adapter: bool,
 }
 
 /// The argument `--threads` of a command that uses one number of threads.
@@ -141,31 +134,9 @@ impl WorkloadArguments {
             if let Some(model) = &self.model {
                 scene = scene.with_model(model).map_err(unknown_name)?;
             }
-            scenes.push(scene);
+            scenes.push(scene.with(self.backends.defaults()));
         }
         Ok(scenes)
-    }
-
-    /// The backends that match the patterns, in the registry's order, after those that are not in it.
-    pub fn backends(&self) -> anyhow::Result<Vec<&'static BackendEntry>> {
-        Ok([&self.others[..], &self.backends.entries()?].concat())
-    }
-
-    /// Names and patterns of the backends that were asked for.
-    pub fn named(&self) -> Vec<String> {
-        let mut named = self.backends.backends.clone();
-        if self.others_are_named {
-            named.extend(self.others.iter().map(|entry| entry.name.to_owned()));
-        }
-        named
-    }
-
-    /// Adds backends that are not in the registry, and opens no adapter that is not asked for. `are_named` says whether
-    /// somebody asked for them by name.
-    pub fn add(&mut self, others: Vec<&'static BackendEntry>, are_named: bool) {
-        self.others = others;
-        self.others_are_named = are_named;
-        self.machine.without_adapter = true;
     }
 }
 
@@ -177,18 +148,47 @@ pub fn checked(settings: &Settings) -> Result<(), UsageError> {
 }
 
 impl BackendArguments {
-    /// The backends that match the patterns, in the registry's order; without a pattern all but variants.
+    /// The peers that were named, after they were built, and the backends that match the patterns, in the registry's
+    /// order; without any name all of the registry but variants. Nothing is built if a name is unknown.
     pub fn entries(&self) -> Result<Vec<&'static BackendEntry>, UsageError> {
         if self.backends.is_empty() {
             let entries = REGISTRY.iter().filter(|entry| entry.is_built());
             return Ok(entries.filter(|entry| !entry.name.contains(':')).collect());
         }
-        matching(
-            &self.backends,
-            &REGISTRY[..],
-            |entry| entry.name,
-            unknown_backend,
-        )
+        let mut peers: Vec<Manifest> = Vec::new();
+        let mut globs = Vec::new();
+        for name in &self.backends {
+            let Some(peer) = Manifest::named(name).map_err(UsageError)? else {
+                globs.push(name.clone());
+                continue;
+            };
+            match peers.iter_mut().find(|known| known.file == peer.file) {
+                Some(known) => known.backends.extend(peer.backends),
+                None => peers.push(peer),
+            }
+        }
+        let mut others = Vec::new();
+        if !globs.is_empty() {
+            others = matching(&globs, &REGISTRY[..], |entry| entry.name, unknown_backend)?;
+        }
+        let mut entries = Vec::new();
+        for peer in peers {
+            tell(format_args!("building {}", peer.name));
+            entries.extend(peers::entries(peer));
+        }
+        entries.extend(others);
+        Ok(entries)
+    }
+
+    /// Settings of scenes that peers change unless a person chooses: most leave normals as they are, and none draws.
+    pub fn defaults(&self) -> Settings {
+        let mut settings = Settings::default();
+        let mut names = self.backends.iter();
+        if names.any(|name| peers::file_of(name).is_some()) {
+            settings.passes = Some(0);
+            settings.normals = Some(Normals::Raw);
+        }
+        settings
     }
 }
 
@@ -233,7 +233,7 @@ pub fn backend(name: &str) -> Result<&'static BackendEntry, UsageError> {
 
 /// One line about a name or pattern that no backend has: what took its place, or the closest name.
 pub fn unknown_backend(name: &str) -> String {
-    retired::refusal(name).unwrap_or_else(|| unknown(name))
+    retired::refusal(name).unwrap_or_else(|| unknown(name, &peers::names()))
 }
 
 /// Bytes of main memory that a run may take.
@@ -279,16 +279,23 @@ fn pool(threads: Option<usize>) -> rayon::ThreadPoolBuilder {
         })
 }
 
+/// Starts a thread per processor for parallel loops; the calling thread alone, if the system allows no more.
+pub fn start_threads() -> anyhow::Result<()> {
+    if let Err(error) = pool(None).build_global() {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .use_current_thread()
+            .build_global()
+            .context("cannot start threads")?;
+        tell(format_args!("note: {error}: one thread is used"));
+    }
+    Ok(())
+}
+
 impl MachineArguments {
-    /// Sets the threads up and opens the adapter, if there is one and one is used.
+    /// Sets the threads up and opens the adapter, if there is one.
     pub fn open(&self) -> anyhow::Result<Context> {
-        let host = self.host_context()?;
-        let asked = self.require.is_some() || self.adapter.is_some() || self.api.is_some();
-        if self.without_adapter && !asked {
-            Ok(host)
-        } else {
-            self.with_adapter(host, self.require.is_some())
-        }
+        self.with_adapter(self.host_context()?, self.require.is_some())
     }
 
     /// Creates the backend, and opens an adapter only if the backend needs one.
@@ -305,9 +312,11 @@ impl MachineArguments {
         let isa = Isa::chosen().map_err(UsageError)?;
         // Of several thread counts, the largest is rayon's global pool: it verifies, and poses what a device skins.
         let most = self.threads.iter().max().copied();
-        let pool = pool(most.map(|count| count as usize)).build_global();
-        if let Some(most) = most {
-            pool.with_context(|| format!("--threads {most}"))?;
+        match most {
+            Some(most) => pool(Some(most as usize))
+                .build_global()
+                .with_context(|| format!("--threads {most}"))?,
+            None => start_threads()?,
         }
         Ok(Context {
             isa,
@@ -478,6 +487,10 @@ pub fn exit(globs: &[String], ended: &[Ended], named: Named) -> Exit {
     if any(Status::Error) || any(Status::TooLarge) {
         return Exit::Error;
     }
+    // Peers take part only if they are named, some of them by the path of a manifest.
+    let mut globs: IndexSet<&str> = globs.iter().map(String::as_str).collect();
+    let names = ended.iter().map(|one| one.backend);
+    globs.extend(names.filter(|name| find(name).is_none()));
     let mut exit = Exit::Done;
     for glob in globs {
         if is_skipped(glob, ended, named) {

@@ -1,7 +1,7 @@
 //! `skinbench compare`: finds the changes between two sets of results, and tells them from noise.
 
 use super::turns::Turns;
-use super::{Exit, Progress, ScreenArguments, common, say, say_fitted, tell_all};
+use super::{Exit, Progress, ScreenArguments, common, say, say_fitted, say_json_line, tell_all};
 use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
@@ -152,7 +152,7 @@ fn finish(arguments: &Arguments, comparison: &Comparison) -> anyhow::Result<Exit
     };
     if arguments.json {
         for row in &comparison.rows {
-            say(serde_json::to_string(&JsonRow::of(row))? + "\n")?;
+            say_json_line(&JsonRow::of(row))?;
         }
     } else {
         say_fitted(comparison::text(comparison, &shown), shown.screen)?;

@@ -1,17 +1,19 @@
 //! `skinbench list`: the available choices.
 
-use super::{Exit, UsageError, narrow, say_json};
+use super::{Exit, UsageError, narrow, say_json, tell};
 use clap::Args;
 use indexmap::IndexSet;
 use serde::Serialize;
 use skinbench::frame::{Ability, AdapterSummary, Api};
+use skinbench::peers::{self, Manifest};
 use skinbench::registry::{BackendEntry, REGISTRY};
 use skinbench::report::described;
 use skinbench::scene::{BUILT_IN, BUILT_IN_MODELS};
 use skinbench::simd::{Isa, VARIABLE};
+use skinbench::wording::one_line;
 use std::io::{self, Write};
 
-/// List backends, adapters, scenes and built-in models
+/// List backends, peers, adapters, scenes and built-in models
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Print JSON, for programs
@@ -26,6 +28,7 @@ pub struct Arguments {
 #[derive(Serialize)]
 struct Choices {
     backends: Vec<BackendChoice>,
+    peers: Vec<Manifest>,
     adapters: Vec<AdapterSummary>,
     scenes: Vec<SceneChoice>,
     models: &'static [&'static str],
@@ -64,6 +67,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let choices = Choices {
         backends: REGISTRY.iter().map(backend).collect(),
+        peers: peers(),
         adapters: adapters(arguments.api),
         scenes,
         models: &BUILT_IN_MODELS,
@@ -104,9 +108,21 @@ fn backend(entry: &BackendEntry) -> BackendChoice {
     }
 }
 
+/// The peers in the folder `peers`. A note says which files there are no manifests.
+fn peers() -> Vec<Manifest> {
+    let mut peers = Vec::new();
+    for file in peers::files() {
+        match Manifest::read(&file) {
+            Ok(peer) => peers.push(peer),
+            Err(problem) => tell(format_args!("note: {problem}")),
+        }
+    }
+    peers
+}
+
 fn write_text(choices: &Choices, out: &mut impl Write) -> io::Result<()> {
     let screen = narrow();
-    let mut lines = Vec::new();
+    let mut backends = Vec::with_capacity(choices.backends.len());
     for backend in &choices.backends {
         let mut line = backend.summary.to_owned();
         if !backend.lacks.is_empty() {
@@ -115,13 +131,23 @@ fn write_text(choices: &Choices, out: &mut impl Write) -> io::Result<()> {
         if !backend.is_built {
             line += "; not in this build";
         }
-        lines.push(line);
-    }
-    let mut backends = Vec::with_capacity(lines.len());
-    for (backend, line) in choices.backends.iter().zip(&lines) {
-        backends.push([backend.name, line]);
+        backends.push([backend.name.to_owned(), line]);
     }
     write!(out, "backends\n{}", described(&backends, screen))?;
+    writeln!(out, "peers, which take part if -b names them")?;
+    if choices.peers.is_empty() {
+        writeln!(out, "  none: there is no manifest in the folder peers")?;
+    }
+    let mut peers = Vec::with_capacity(choices.peers.len());
+    for peer in &choices.peers {
+        let names: Vec<&str> = peer.backends.iter().map(String::as_str).collect();
+        let mut line = peer.summary.clone();
+        if let Some(missing) = &peer.missing {
+            line += &format!("; {missing}");
+        }
+        peers.push([names.join(", "), one_line(&line, usize::MAX)]);
+    }
+    write!(out, "{}", described(&peers, screen))?;
     writeln!(out, "adapters")?;
     if choices.adapters.is_empty() {
         let reason = if cfg!(feature = "gpu") {

@@ -11,7 +11,6 @@ mod exit;
 mod inspect;
 mod list;
 mod output;
-mod peers;
 mod progress;
 #[cfg(feature = "gpu")]
 mod render;
@@ -31,7 +30,7 @@ mod web;
 use built_from::built_from;
 use common::{ClockArguments, MachineArguments, WorkloadArguments, positive, seconds};
 use exit::{Exit, UsageError};
-use output::{create_folder, say, say_fitted, say_json, tell, tell_all, write_file};
+use output::{create_folder, say, say_fitted, say_json, say_json_line, tell, tell_all, write_file};
 use progress::Progress;
 use screen::{ScreenArguments, narrow};
 
@@ -86,7 +85,6 @@ enum Command {
     /// Make a page that verifies and measures GPU backends in a browser (not in this build)
     #[cfg(not(feature = "gpu"))]
     Web(absent::Arguments),
-    Peers(peers::Arguments),
     List(list::Arguments),
 }
 
@@ -102,8 +100,14 @@ impl Cli {
             Command::Compare(arguments) => compare::run(&arguments),
             Command::Report(arguments) => report::run(&arguments),
             Command::Dump(arguments) => dump::run(&arguments),
-            Command::Inspect(arguments) => inspect::run(&arguments),
-            Command::Convert(arguments) => convert::run(&arguments),
+            Command::Inspect(arguments) => {
+                common::start_threads()?;
+                inspect::run(&arguments)
+            }
+            Command::Convert(arguments) => {
+                common::start_threads()?;
+                convert::run(&arguments)
+            }
             #[cfg(feature = "gpu")]
             Command::Render(arguments) => render::run(&arguments),
             #[cfg(not(feature = "gpu"))]
@@ -116,8 +120,10 @@ impl Cli {
             Command::Web(arguments) => web::run(&arguments),
             #[cfg(not(feature = "gpu"))]
             Command::Web(_) => absent::run("web", absent::GPU),
-            Command::Peers(arguments) => peers::run(arguments),
-            Command::List(arguments) => list::run(&arguments),
+            Command::List(arguments) => {
+                common::start_threads()?;
+                list::run(&arguments)
+            }
         }
     }
 }

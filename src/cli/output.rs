@@ -71,10 +71,26 @@ pub fn tell_all(lines: &str) {
 
 /// Prints a value as JSON on stdout.
 pub fn say_json(value: &impl Serialize) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    // An error of the output itself, and not of JSON, tells a closed pipe.
-    serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
-    Ok(writeln!(out)?)
+    let text = serde_json::to_string_pretty(value)?;
+    Ok(writeln!(io::stdout().lock(), "{}", escaped(&text))?)
+}
+
+/// Prints a value as JSON in one line on stdout; nobody may read it, as with [`say`].
+pub fn say_json_line(value: &impl Serialize) -> io::Result<()> {
+    say(escaped(&serde_json::to_string(value)?) + "\n")
+}
+
+/// JSON in which characters that control a terminal are escaped: those that JSON itself allows in strings.
+fn escaped(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_control() && c != '\n' {
+            escaped += &format!("\\u{:04x}", u32::from(c));
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped
 }
 
 /// Writes RGBA 8 bit sRGB pixels, rows from the top, as a PNG file.

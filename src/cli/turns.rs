@@ -16,6 +16,10 @@ use std::process::{Command, Stdio};
 const SIDES: [&str; 2] = ["old", "new"];
 /// Frames of each backend, unless the arguments say: a process counts once, however long it is.
 const FRAMES: &str = "--frames=60";
+/// Variable of the environment whose length is drawn anew for each process, and its most bytes: where the stack begins
+/// follows from the size of the environment, and can make a kernel faster or slower.
+const PADDING: &str = "SKINBENCH_PADDING";
+const MOST_PADDING: u32 = 4096;
 /// Most characters of a program's last message.
 const MESSAGE: usize = 300;
 
@@ -90,7 +94,8 @@ impl<'a> Turns<'a> {
         Ok(())
     }
 
-    fn run(&self, side: usize) -> anyhow::Result<()> {
+    fn run(&mut self, side: usize) -> anyhow::Result<()> {
+        let padding = self.random.next_u32() % MOST_PADDING;
         let program = self.programs[side];
         let folder = self.of_round(side, self.rounds);
         let output = Command::new(program)
@@ -98,6 +103,7 @@ impl<'a> Turns<'a> {
             .args(&self.arguments)
             .arg("-o")
             .arg(&folder)
+            .env(PADDING, "x".repeat(padding as usize))
             .stdin(Stdio::null())
             .output()
             .with_context(|| format!("cannot start {}", program.display()))?;

@@ -24,12 +24,12 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let backends = arguments.workload.backends()?;
     common::checked(&arguments.settings)?;
     let mut scenes = Vec::new();
     for scene in arguments.workload.scenes()? {
         scenes.push(scene.with(arguments.settings.clone()));
     }
+    let backends = arguments.workload.backends.entries()?;
     let context = arguments.workload.machine.open()?;
     common::watch_for_interruption()?;
 
@@ -64,6 +64,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             break;
         }
     }
-    let named = arguments.workload.named();
-    Ok(common::exit(&named, &all, Named::Everywhere))
+    let named = &arguments.workload.backends.backends;
+    Ok(common::exit(named, &all, Named::Everywhere))
 }

@@ -6,8 +6,13 @@ use humantime::format_rfc3339_seconds;
 #[cfg(target_os = "linux")]
 use nix::sys::resource::{Resource, getrlimit};
 use serde::{Deserialize, Serialize};
-use std::time::SystemTime;
-use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
+use std::time::{Duration, SystemTime};
+use sysinfo::{
+    CpuRefreshKind, MemoryRefreshKind, ProcessRefreshKind, ProcessesToUpdate, RefreshKind, System,
+};
+
+/// The last second that RFC 3339 can write, in seconds since 1970: the end of the year 9999.
+const LAST_SECOND: u64 = 253_402_300_799;
 
 /// The source and the compiler of the running program. The library cannot know them, so the program passes them in.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,7 +88,17 @@ impl Environment {
 
 /// The time in UTC, to the second, such as `2026-11-22T18:00:00Z`.
 pub fn now() -> String {
-    format_rfc3339_seconds(SystemTime::now()).to_string()
+    written(SystemTime::now())
+}
+
+/// A time in UTC, to the second. A clock that was never set may be outside the years 1970 to 9999, which RFC 3339 can
+/// write: it then reads the nearest second within them.
+fn written(time: SystemTime) -> String {
+    let since_1970 = time
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    let within = since_1970.min(Duration::from_secs(LAST_SECOND));
+    format_rfc3339_seconds(SystemTime::UNIX_EPOCH + within).to_string()
 }
 
 /// A time without punctuation, such as `20261122T180000Z`.
@@ -91,19 +106,31 @@ pub fn compact_form(utc: &str) -> String {
     utc.replace(['-', ':'], "")
 }
 
-/// Bytes of main memory that are available without swapping, within the limits of this process and of its control
-/// group; `u64::MAX` if the system does not say.
+/// Bytes of main memory that are available without swapping, within the limits of this process and of the control
+/// groups around it; `u64::MAX` if the system does not say.
 pub fn available_memory() -> u64 {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
-    let of_machine = System::new_with_specifics(memory).map_or(u64::MAX, |system| {
-        let limit = system
-            .cgroup_limits()
-            .map_or(u64::MAX, |limits| limits.free_memory);
-        system.available_memory().min(limit)
-    });
+    let Ok(mut system) = System::new_with_specifics(memory) else {
+        return u64::MAX;
+    };
+    let mut available = stated(system.available_memory());
+    if let Ok(process) = sysinfo::get_current_pid() {
+        let this = ProcessesToUpdate::Some(&[process]);
+        system.refresh_processes_specifics(this, true, ProcessRefreshKind::nothing());
+        let limits = system.process(process).and_then(|it| it.cgroup_limits());
+        available = available.min(limits.map_or(u64::MAX, |limits| limits.free_memory));
+    }
     #[cfg(target_os = "linux")]
-    let of_machine = of_machine.min(free_addresses().unwrap_or(u64::MAX));
-    of_machine
+    {
+        available = available.min(free_addresses().unwrap_or(u64::MAX));
+    }
+    available
+}
+
+/// A number of bytes as a system states it; one that it does not state, as where `/proc` is missing, reads zero, and is
+/// no limit.
+const fn stated(bytes: u64) -> u64 {
+    if bytes == 0 { u64::MAX } else { bytes }
 }
 
 /// Bytes of address space that the process may still take: a shell limits them by `ulimit -v`.
@@ -129,6 +156,20 @@ mod tests {
             "{utc}"
         );
         assert_eq!(compact_form("2026-11-22T18:00:59Z"), "20261122T180059Z");
+    }
+
+    #[test]
+    fn clocks_outside_the_years_that_can_be_written_read_the_nearest() {
+        let epoch = SystemTime::UNIX_EPOCH;
+        let year = Duration::from_secs(366 * 24 * 3600);
+        assert_eq!(written(epoch - year), "1970-01-01T00:00:00Z");
+        assert_eq!(written(epoch + year * 9000), "9999-12-31T23:59:59Z");
+    }
+
+    #[test]
+    fn memory_that_the_system_does_not_state_is_no_limit() {
+        assert_eq!(stated(0), u64::MAX);
+        assert_eq!(stated(5), 5);
     }
 
     #[test]

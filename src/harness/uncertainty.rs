@@ -10,7 +10,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::statistics::{Data, Median, Statistics};
 
 /// Fewest frames of a run from which its drift can be estimated.
-pub const FEWEST_FRAMES: usize = 5;
+const FEWEST_FRAMES: usize = 5;
 /// Segments of a run: fewest, most, and the frames of each between these bounds.
 const SEGMENTS: (usize, usize) = (5, 10);
 const SEGMENT_FRAMES: usize = 8;
@@ -41,8 +41,6 @@ pub struct Level {
     variance: f64,
     /// Degrees of freedom of the variance.
     freedom: f64,
-    /// Spread of the medians of a run's segments, as a fraction of the time.
-    pub drift: f64,
 }
 
 /// One run's part of a [`Level`].
@@ -73,12 +71,10 @@ impl Level {
         let shown: f64 = runs.iter().map(|run| (run.log - log).powi(2)).sum();
         let freedom = predicted_freedom + shown_freedom;
         let one_run = (predicted * predicted_freedom + shown) / freedom;
-        let drift = mean(|run| run.drift).sqrt();
         (count > 0.0).then_some(Self {
             log,
             variance: one_run / count,
             freedom,
-            drift,
         })
     }
 
@@ -173,20 +169,6 @@ impl Ratio {
     /// The best estimate.
     pub fn value(&self) -> f64 {
         self.log.exp()
-    }
-
-    /// The same ratio with additional noise: a spread of logarithms with this many degrees of freedom.
-    pub fn with_noise(&self, spread: f64, freedom: f64) -> Self {
-        let variance = self.error * self.error;
-        let more = spread * spread;
-        let error = (variance + more).sqrt();
-        let freedom = (variance + more).powi(2)
-            / (variance * variance / self.freedom + more * more / freedom);
-        Self {
-            log: self.log,
-            error,
-            freedom,
-        }
     }
 
     /// The interval that contains the true ratio with probability `confidence`.

@@ -1,10 +1,11 @@
 //! Files that describe a crowd to a peer: the model as glTF binary and as plain arrays, and every instance's clip.
 
+use super::process::{failed, refused};
 use super::protocol::Request;
 use crate::asset::glb;
 use crate::crowd::{Crowd, Group, Playback, REST};
-use crate::frame::{BackendError, Result};
-use crate::model::{Clip, Interpolation, Model, NO_PARENT};
+use crate::frame::Result;
+use crate::model::{Clip, Interpolation, NO_PARENT, Transform};
 use crate::reference::shown;
 use bytemuck::NoUninit;
 use serde_json::{Value, json};
@@ -15,67 +16,44 @@ use std::path::{Path, PathBuf};
 /// instance.
 ///
 /// # Errors
-/// [`BackendError::Unavailable`] with what the crowd has beyond that.
+/// [`refused`] with what the crowd has beyond that.
 pub fn check(crowd: &Crowd) -> Result<()> {
     for group in crowd.groups() {
-        check_model(&group.model)?;
+        if !group.model.skeleton().matrices().is_empty() {
+            return Err(refused(
+                "is given plain crowds only; joints of this model have fixed matrices",
+            ));
+        }
+        for clip in group.model.clips() {
+            let Some(raw) = clip.keys().raw() else {
+                return Err(refused("is given plain crowds only; needs --clips raw"));
+            };
+            for track in raw.tracks() {
+                if let Interpolation::CubicSpline | Interpolation::Squad = track.interpolation {
+                    return Err(refused(
+                        "is given plain crowds only; clips of this model are curved",
+                    ));
+                }
+            }
+        }
     }
     for layer in crowd.layers().all() {
         let loops = layer.is_plain() && layer.playback == Playback::Loop && layer.clip != REST;
         if !loops || layer.frame_rate != 0.0 || layer.in_step != 0 {
-            return Err(refused("instances of this one do not just loop a clip"));
+            return Err(refused(
+                "is given plain crowds only; instances of this one do not just loop a clip",
+            ));
         }
     }
     Ok(())
-}
-
-fn check_model(model: &Model) -> Result<()> {
-    if !model.skeleton().matrices().is_empty() {
-        return Err(refused("joints of this model have fixed matrices"));
-    }
-    let mut is_compact = false;
-    for clip in model.clips() {
-        let Some(raw) = clip.keys().raw() else {
-            is_compact = true;
-            continue;
-        };
-        for track in raw.tracks() {
-            if let Interpolation::CubicSpline | Interpolation::Squad = track.interpolation {
-                return Err(refused("clips of this model are curved"));
-            }
-        }
-    }
-    if is_compact {
-        return Err(refused("needs --clips raw"));
-    }
-    Ok(())
-}
-
-/// Checks that a peer which takes one group gets no more.
-///
-/// # Errors
-/// [`BackendError::Unavailable`] with the number of groups.
-pub fn check_single(crowd: &Crowd) -> Result<()> {
-    match crowd.groups().len() {
-        0 | 1 => Ok(()),
-        count => Err(BackendError::Unavailable(format!(
-            "takes crowds of one model; this one has {count} models or groups"
-        ))),
-    }
-}
-
-fn refused(what: &str) -> BackendError {
-    BackendError::Unavailable(format!("is given plain crowds only; {what}"))
 }
 
 /// Writes the files of a group, of a crowd that passed [`check`], into a folder.
 ///
 /// # Errors
-/// [`BackendError::Unavailable`] if the model cannot be exported, and [`BackendError::Failed`] if a file cannot be
-/// written.
+/// [`refused`] if the model cannot be exported, and [`failed`] if a file cannot be written.
 pub fn write(crowd: &Crowd, group: &Group, folder: &Path, threads: usize) -> Result<Request> {
-    let glb =
-        glb::to_glb(&group.model).map_err(|error| BackendError::Unavailable(error.to_string()))?;
+    let glb = glb::to_glb(&group.model).map_err(refused)?;
     let mut words = Words::default();
     let model = companion(crowd, group, &mut words).to_string();
     // Instances as peers read them.
@@ -90,8 +68,8 @@ pub fn write(crowd: &Crowd, group: &Group, folder: &Path, threads: usize) -> Res
         model: store(folder, "model.json", model.as_bytes())?,
         instances: store(folder, "instances.bin", bytemuck::cast_slice(&instances))?,
         count: group.len(),
-        attributes: group.format.attributes.name().into(),
-        normals: group.format.normals.name().into(),
+        attributes: group.format.attributes,
+        normals: group.format.normals,
         threads,
     })
 }
@@ -99,8 +77,7 @@ pub fn write(crowd: &Crowd, group: &Group, folder: &Path, threads: usize) -> Res
 /// Writes a file to a folder; returns its path.
 fn store(folder: &Path, name: &str, contents: &[u8]) -> Result<PathBuf> {
     let path = folder.join(name);
-    fs::write(&path, contents)
-        .map_err(|error| BackendError::Failed(format!("{}: {error}", folder.display())))?;
+    fs::write(&path, contents).map_err(failed)?;
     Ok(path)
 }
 
@@ -126,12 +103,7 @@ fn companion(crowd: &Crowd, group: &Group, words: &mut Words) -> Value {
         .iter()
         .map(|&p| if p == NO_PARENT { -1 } else { p.into() })
         .collect();
-    let mut rest: Vec<f32> = Vec::new();
-    for joint in skeleton.rest() {
-        rest.extend(joint.rotation.to_array());
-        rest.extend(joint.translation.to_array());
-        rest.extend(joint.scale.to_array());
-    }
+    let rest: Vec<[f32; 10]> = skeleton.rest().iter().map(Transform::components).collect();
     let influences = mesh.max_influences() as usize;
     let mut joints = Vec::new();
     let mut weights = Vec::new();

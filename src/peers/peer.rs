@@ -2,27 +2,28 @@
 
 use super::companion;
 use super::manifest::Manifest;
-use super::process::Process;
+use super::process::{Process, failed, refused};
 use super::protocol::{Loaded, Output, PROTOCOL, PeerAbilities, Request, Times, Written};
-use super::times::{self, Worker};
+use super::times;
 use crate::asset::regular_file;
 use crate::backend::{
     Abilities, Backend, Context, Joints, LaterPasses, Prepared, SelfTimed, Skinned, Ticket,
 };
 use crate::crowd::{Crowd, Group};
 use crate::frame::{
-    Ability, Approximation, BackendError, Bytes, Footprint, FrameInput, Job, Lack, OutputBuffers,
-    Result, StageTime, StageTimer,
+    Ability, Approximation, Bytes, Footprint, FrameInput, Job, Lack, OutputBuffers, Result,
+    StageTime, StageTimer,
 };
 use crate::model::RotationBlend;
 use crate::pose::PoseData;
 use crate::registry::{BackendEntry, Constructor};
-use crate::wording::one_line;
-use indexmap::IndexSet;
+use crate::wording::{self, one_line};
 use std::collections::BTreeMap;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::fs;
+use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::time::Instant;
 use tempfile::TempDir;
 
 /// Largest error that a peer may state, and most bytes for a purpose.
@@ -33,12 +34,11 @@ const MOST_BYTES: u64 = 1 << 48;
 const ATTEMPTS: usize = 3;
 /// Most characters of the description of a device.
 const MOST_DEVICE: usize = 80;
-/// What crowds and jobs ask that peers are not given.
-const LACKS: [Ability; 11] = [
+/// What crowds and jobs ask that peers are not given, besides morph targets.
+const LACKS: [Ability; 10] = [
     Ability::PackedOutput,
     Ability::RingOutput,
     Ability::Motion,
-    Ability::MorphTargets,
     Ability::UpdateRates,
     Ability::Turnover,
     Ability::LayersBeyond(1),
@@ -54,57 +54,49 @@ struct Peer {
     threads: usize,
 }
 
-/// Rows for the harness: the peer with one thread, and with all if it can use several. They live as long as the
-/// program.
-pub fn entries(manifest: Manifest) -> Vec<&'static BackendEntry> {
+/// Builds a peer, if need be, and makes backends of it, which live as long as the program. Those of a peer that cannot be
+/// built are skipped with the reason.
+pub fn entries(mut manifest: Manifest) -> Vec<&'static BackendEntry> {
+    manifest.build();
     let manifest: &'static Manifest = Box::leak(Box::new(manifest));
-    let mut entries = vec![entry(manifest, &manifest.name, false)];
-    if manifest.threads {
-        let name = format!("{}:threads", manifest.name).leak();
-        entries.push(entry(manifest, name, true));
+    let mut entries = Vec::new();
+    for name in &manifest.backends {
+        let create = move |context: &Context| -> Box<dyn Backend> {
+            let threads = if *name == manifest.name {
+                1
+            } else {
+                context.threads.count()
+            };
+            Box::new(Peer { manifest, threads })
+        };
+        let constructor = Constructor::Host(Box::leak(Box::new(create)));
+        let entry = BackendEntry {
+            owner: &manifest.owner,
+            ..constructor.named(name, &manifest.summary)
+        };
+        entries.push(&*Box::leak(Box::new(entry)));
     }
     entries
 }
 
-/// A row of a peer, with one thread or with all.
-fn entry(
-    manifest: &'static Manifest,
-    name: &'static str,
-    uses_all_threads: bool,
-) -> &'static BackendEntry {
-    let create = Box::leak(Box::new(move |context: &Context| -> Box<dyn Backend> {
-        let threads = if uses_all_threads {
-            context.threads.count()
-        } else {
-            1
-        };
-        Box::new(Peer { manifest, threads })
-    }));
-    Box::leak(Box::new(BackendEntry {
-        owner: &manifest.owner,
-        ..Constructor::Host(create).named(name, &manifest.summary)
-    }))
-}
-
 impl Backend for Peer {
     fn abilities(&self) -> Abilities {
-        let lacks = LACKS.map(|ability| Lack {
-            ability,
-            reason: match ability {
-                Ability::MorphTargets => "is given no morph targets",
-                _ => "is given plain crowds only",
-            },
+        let reason = "is given plain crowds only";
+        let mut lacks = LACKS.map(|ability| Lack { ability, reason }).to_vec();
+        lacks.push(Lack {
+            ability: Ability::MorphTargets,
+            reason: "is given no morph targets",
         });
         Abilities {
             joints: Joints::Host,
             later_passes: LaterPasses::NotDrawn,
-            lacks: lacks.into(),
+            lacks,
         }
     }
 
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
         if let Some(missing) = &self.manifest.missing {
-            return Err(BackendError::Unavailable(missing.clone()));
+            return Err(refused(missing));
         }
         self.abilities().check(crowd, job)?;
         companion::check(crowd)?;
@@ -112,89 +104,71 @@ impl Backend for Peer {
     }
 
     fn prepare(&self, crowd: &Crowd, _: &Job) -> Result<Box<dyn Prepared>> {
-        companion::check(crowd)?;
         let manifest = self.manifest;
+        let folder = TempDir::new().map_err(failed)?;
         let mut process = Process::start(
-            manifest.prepared(&manifest.start),
-            Duration::from_secs(manifest.timeout_s),
-        )?;
+            manifest.shell(&manifest.start),
+            folder.path().join("messages"),
+            manifest.timeout(),
+        )
+        .map_err(failed)?;
         let able: PeerAbilities = process.ask(&Request::Hello { protocol: PROTOCOL })?;
-        if able.protocol != PROTOCOL || able.outputs.is_empty() {
-            return Err(BackendError::Failed(format!(
-                "speaks protocol {} and has {} outputs; expected protocol {PROTOCOL}, and one or more",
-                able.protocol,
-                able.outputs.len()
+        let outputs = able.outputs.len();
+        if able.protocol != PROTOCOL || outputs == 0 {
+            return Err(failed(format_args!(
+                "speaks protocol {} and has {outputs} outputs; expected protocol {PROTOCOL}, and one or more",
+                able.protocol
             )));
         }
-        if !able.groups {
-            companion::check_single(crowd)?;
+        let groups = crowd.groups();
+        let count = groups.len();
+        if count > 1 && !able.groups {
+            return Err(refused(format_args!(
+                "takes crowds of one model; this one has {count} models or groups"
+            )));
         }
-        let makes_vertices = able.outputs.contains(&Output::Vertices);
-        if makes_vertices {
-            for format in crowd.formats() {
-                require("attributes", &able.attributes, format.attributes.name())?;
-                require("normals", &able.normals, format.normals.name())?;
+        let mut vertices = None;
+        if able.outputs.contains(&Output::Vertices) {
+            let attributes: Vec<&str> = able.attributes.iter().map(|one| one.name()).collect();
+            let normals: Vec<&str> = able.normals.iter().map(|one| one.name()).collect();
+            for group in groups {
+                require("attributes", &attributes, group.format.attributes.name())?;
+                require("normals", &normals, group.format.normals.name())?;
             }
+            vertices = Some(output_bytes(Output::Vertices, groups));
         }
-        let folder = TempDir::new().map_err(|error| BackendError::Failed(error.to_string()))?;
-        let mut loaded = Vec::with_capacity(crowd.groups().len());
-        for group in crowd.groups() {
-            let request = companion::write(crowd, group, folder.path(), self.threads)?;
-            let answer: Loaded = process.ask(&request)?;
-            check_stated(&answer)?;
-            loaded.push(answer);
-        }
-        let vertices = makes_vertices.then(|| crowd.output_words() * size_of::<f32>() as u64);
-        Ok(Box::new(Running {
+        let mut running = Running {
             process,
             able,
-            loaded,
             vertices,
-            worker: if manifest.device {
-                Worker::Device
-            } else {
-                Worker::Threads(self.threads)
-            },
+            threads: self.threads,
+            is_device: manifest.device,
             folder,
-            written: None,
-        }))
+            has_written: false,
+            devices: Vec::new(),
+            error: None,
+            footprint: Footprint::default(),
+        };
+        for group in groups {
+            let folder = running.folder.path();
+            let request = companion::write(crowd, group, folder, self.threads)?;
+            let loaded = running.process.ask(&request)?;
+            running.add(loaded)?;
+        }
+        Ok(Box::new(running))
     }
 }
 
 /// Checks that a peer makes what the crowd's format asks.
 ///
 /// # Errors
-/// [`BackendError::Unavailable`] with what it can make.
-fn require(option: &str, able: &[String], asked: &str) -> Result<()> {
-    if able.iter().any(|name| name == asked) {
+/// [`refused`] with what it can make.
+fn require(option: &str, able: &[&str], asked: &str) -> Result<()> {
+    if able.contains(&asked) {
         return Ok(());
     }
-    let able = one_line(&able.join(" or "), MOST_DEVICE);
-    Err(BackendError::Unavailable(format!(
-        "needs --{option} {able}"
-    )))
-}
-
-/// Checks that errors and memory which a peer states are within bounds.
-///
-/// # Errors
-/// [`BackendError::Failed`] with the bound.
-fn check_stated(loaded: &Loaded) -> Result<()> {
-    if let Some(error) = loaded.error {
-        for error in [error.pose, error.position, error.normal] {
-            if !(0.0..=MOST_STATED).contains(&error) {
-                return Err(BackendError::Failed(format!(
-                    "states an error beyond 0 to {MOST_STATED}"
-                )));
-            }
-        }
-    }
-    if loaded.memory.values().any(|bytes| *bytes > MOST_BYTES) {
-        return Err(BackendError::Failed(format!(
-            "states memory of more than {MOST_BYTES} bytes"
-        )));
-    }
-    Ok(())
+    let able = wording::list(able);
+    Err(refused(format_args!("needs --{option} {able}")))
 }
 
 /// Bytes of an output of one instance of a group.
@@ -221,29 +195,70 @@ fn output_bytes(output: Output, groups: &[Group]) -> u64 {
 struct Running {
     process: Process,
     able: PeerAbilities,
-    /// Its answer for each group.
-    loaded: Vec<Loaded>,
     /// Bytes of a frame's vertices, if it makes any.
     vertices: Option<u64>,
-    worker: Worker,
+    threads: usize,
+    is_device: bool,
     folder: TempDir,
-    /// Outputs of the last frame, if it wrote them.
-    written: Option<TempDir>,
+    /// `true` if the folder has the outputs of the last frame.
+    has_written: bool,
+    /// What it states of its devices, errors and memory, of all groups together.
+    devices: Vec<String>,
+    error: Option<Approximation>,
+    footprint: Footprint,
 }
 
 impl Running {
-    /// Lets the peer compute the frame of a tick, or takes the last one that it measured, and write its outputs to a
-    /// new folder, so that no file of an earlier frame is read for this one. Returns the folder.
-    fn write(&mut self, tick: Option<u32>) -> Result<&TempDir> {
-        self.written = None;
-        let folder = TempDir::new_in(&self.folder)
-            .map_err(|error| BackendError::Failed(error.to_string()))?;
+    /// Adds what the peer states of one group.
+    ///
+    /// # Errors
+    /// [`failed`] if an error or memory is out of bounds.
+    fn add(&mut self, loaded: Loaded) -> Result<()> {
+        if !self.devices.contains(&loaded.device) {
+            self.devices.push(loaded.device);
+        }
+        if let Some(error) = loaded.error {
+            let largest = self.error.get_or_insert(error);
+            for (largest, error) in [
+                (&mut largest.pose, error.pose),
+                (&mut largest.position, error.position),
+                (&mut largest.normal, error.normal),
+            ] {
+                if !(0.0..=MOST_STATED).contains(&error) {
+                    return Err(failed(format_args!(
+                        "states an error beyond 0 to {MOST_STATED}"
+                    )));
+                }
+                *largest = largest.max(error);
+            }
+        }
+        for (purpose, bytes) in loaded.memory {
+            if bytes > MOST_BYTES {
+                return Err(failed(format_args!(
+                    "states memory of more than {MOST_BYTES} bytes"
+                )));
+            }
+            self.footprint.host += Bytes::of(purpose, bytes);
+        }
+        Ok(())
+    }
+
+    fn file(&self, output: Output) -> PathBuf {
+        self.folder.path().join(<&str>::from(output))
+    }
+
+    /// Lets the peer compute the frame of a tick, or take the last one that it measured, and write its outputs.
+    fn write(&mut self, tick: Option<u32>) -> Result<()> {
         let mut outputs = BTreeMap::new();
         for &output in &self.able.outputs {
-            outputs.insert(output, folder.path().join(<&str>::from(output)));
+            let file = self.file(output);
+            // No file of an earlier frame is read for this one. The first frame has none.
+            let _ = fs::remove_file(&file);
+            outputs.insert(output, file);
         }
         let Written {} = self.process.ask(&Request::Write { tick, outputs })?;
-        Ok(self.written.insert(folder))
+        self.has_written = true;
+        Ok(())
     }
 
     /// Appends the items of some instances of one group from an output of the last frame.
@@ -254,25 +269,23 @@ impl Running {
         range: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
+        if !self.has_written {
+            self.write(None)?;
+        }
         let name: &str = output.into();
-        let folder = match &self.written {
-            Some(folder) => folder,
-            None => self.write(None)?,
-        };
-        let path = folder.path().join(name);
+        let mut file = regular_file::open(&self.file(output))
+            .map_err(|error| failed(format_args!("wrote no {name}: {error}")))?;
+        let found = file.metadata().map_err(failed)?.len();
+        let expected = output_bytes(output, crowd.groups());
+        if found != expected {
+            return Err(failed(format_args!(
+                "wrote {found} bytes of {name}; expected {expected}"
+            )));
+        }
         let (before, own) = crowd.groups().split_at(crowd.group_of(range.start));
         let size = instance_bytes(output, &own[0]);
         let first =
             output_bytes(output, before) + size * u64::from(range.start - own[0].instances.start);
-        let expected = output_bytes(output, crowd.groups());
-        let failed = |error: io::Error| BackendError::Failed(format!("wrote no {name}: {error}"));
-        let mut file = regular_file::open(&path).map_err(failed)?;
-        let found = file.metadata().map_err(failed)?.len();
-        if found != expected {
-            return Err(BackendError::Failed(format!(
-                "wrote {found} bytes of {name}; expected {expected}"
-            )));
-        }
         let mut bytes = vec![0; size as usize * range.len()];
         file.seek(SeekFrom::Start(first)).map_err(failed)?;
         file.read_exact(&mut bytes).map_err(failed)?;
@@ -284,31 +297,15 @@ impl Running {
 
 impl Prepared for Running {
     fn device(&self) -> String {
-        let devices: IndexSet<&str> = self.loaded.iter().map(|group| &group.device[..]).collect();
-        let devices: Vec<&str> = devices.into_iter().collect();
-        one_line(&devices.join("; "), MOST_DEVICE)
+        one_line(&self.devices.join("; "), MOST_DEVICE)
     }
 
     fn footprint(&self, _: &Crowd) -> Footprint {
-        let stated = self.loaded.iter().flat_map(|group| &group.memory);
-        let host = stated
-            .map(|(purpose, bytes)| Bytes::of(*purpose, *bytes))
-            .sum();
-        Footprint {
-            host,
-            ..Footprint::default()
-        }
+        self.footprint
     }
 
     fn approximation(&self) -> Option<Approximation> {
-        let mut largest: Option<Approximation> = None;
-        for error in self.loaded.iter().filter_map(|group| group.error) {
-            let so_far = largest.get_or_insert(error);
-            so_far.pose = so_far.pose.max(error.pose);
-            so_far.position = so_far.position.max(error.position);
-            so_far.normal = so_far.normal.max(error.normal);
-        }
-        largest
+        self.error
     }
 
     fn self_timed(&mut self) -> Option<&mut dyn SelfTimed> {
@@ -359,7 +356,7 @@ impl SelfTimed for Running {
     }
 
     fn measure(&mut self, frames: Range<u32>) -> Result<Vec<Vec<StageTime>>> {
-        self.written = None;
+        self.has_written = false;
         let mut refusal = String::new();
         for _ in 0..ATTEMPTS {
             let start = Instant::now();
@@ -372,13 +369,14 @@ impl SelfTimed for Running {
                 frames.len(),
                 start.elapsed(),
                 self.vertices,
-                self.worker,
+                self.threads,
+                self.is_device,
             ) {
                 Ok(spans) => return Ok(spans),
                 Err(problem) => refusal = problem,
             }
         }
-        Err(BackendError::Failed(refusal))
+        Err(failed(refusal))
     }
 }
 

@@ -1,87 +1,85 @@
 //! A running peer: one line to it, one line from it, within limits of time and size.
 
 use super::protocol::Request;
+use crate::asset::regular_file;
 use crate::frame::{BackendError, Result};
-use crate::threads::lock;
 use crate::wording::one_line;
 #[cfg(unix)]
 use nix::{
     sys::signal::{Signal, killpg},
     unistd::Pid,
 };
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 use wait_timeout::ChildExt;
 
 /// Longest line of an answer.
-const LONGEST_LINE: u64 = 1 << 20;
-/// Last bytes of standard error that are kept for messages, and characters of an answer that are repeated there.
+const LONGEST_LINE: usize = 1 << 20;
+/// Most bytes of other output whose last line is repeated.
+const MOST_MESSAGES: u64 = 64 << 20;
+/// Characters of a line that are repeated in messages.
 const KEPT: usize = 200;
-/// Time in which a peer must end after its output has ended.
+/// Time in which a peer must end after its output or its input has ended.
 const ENDING: Duration = Duration::from_secs(2);
+
+/// An answer without what was asked for.
+#[derive(Default, Deserialize)]
+struct Refusal {
+    refused: Option<String>,
+    failed: Option<String>,
+}
+
+/// The error of a peer that cannot do what it is asked to.
+pub fn refused(why: impl Display) -> BackendError {
+    BackendError::Unavailable(why.to_string())
+}
+
+/// The error of a peer that did not do what it was asked to.
+pub fn failed(problem: impl Display) -> BackendError {
+    BackendError::Failed(problem.to_string())
+}
 
 /// A started peer; dropping it ends its processes.
 pub struct Process {
     child: Child,
-    stdin: Option<ChildStdin>,
-    /// Lines of its standard output, of which only the first bytes may be there if they are longer than
-    /// [`LONGEST_LINE`].
-    lines: Receiver<Vec<u8>>,
-    /// The end of what it wrote to standard error.
-    last_words: Arc<Mutex<Vec<u8>>>,
+    /// Lines of its standard output, or the beginnings of those that are longer than [`LONGEST_LINE`].
+    lines: Receiver<String>,
+    /// The file of what it writes to standard error.
+    messages: PathBuf,
     timeout: Duration,
 }
 
 impl Process {
-    /// Starts a program in a process group of its own.
+    /// Starts a program in a process group of its own. What it writes to standard error goes to the file `messages`,
+    /// and each of its answers may take `timeout`.
     ///
     /// # Errors
-    /// [`BackendError::Failed`] if it does not start.
-    pub fn start(mut command: Command, timeout: Duration) -> Result<Self> {
+    /// The operating system refuses it.
+    pub fn start(mut command: Command, messages: PathBuf, timeout: Duration) -> io::Result<Self> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        command
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| {
-            let program = command.get_program().display();
-            BackendError::Failed(format!("cannot start {program}: {error}"))
-        })?;
-        let stdin = child.stdin.take();
-        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
-            return Err(BackendError::Failed("has no pipes".into()));
-        };
+            .stderr(File::create(&messages)?)
+            .spawn()?;
         // Room for one line: a peer that floods its output waits.
         let (sender, lines) = sync_channel(1);
-        thread::spawn(move || {
-            let mut stdout = BufReader::new(stdout);
-            let mut line = Vec::new();
-            // An error of the pipe ends it.
-            while let Ok(1..) = stdout
-                .by_ref()
-                .take(LONGEST_LINE + 1)
-                .read_until(b'\n', &mut line)
-            {
-                if sender.send(std::mem::take(&mut line)).is_err() {
-                    break;
-                }
-            }
-        });
-        let last_words = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&last_words);
-        thread::spawn(move || keep_tail(stderr, &kept));
+        if let Some(stdout) = child.stdout.take() {
+            thread::spawn(move || pass_lines(stdout, &sender));
+        }
         Ok(Self {
             child,
-            stdin,
             lines,
-            last_words,
+            messages,
             timeout,
         })
     }
@@ -93,84 +91,90 @@ impl Process {
     /// long, or answers anything else than was asked. It must not be asked again after that.
     pub fn ask<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T> {
         let name: &str = request.into();
+        let line = self.answer(name, request).map_err(failed)?;
+        let refusal: Refusal = serde_json::from_str(&line).unwrap_or_default();
+        if let Some(why) = refusal.refused {
+            return Err(refused(one_line(&why, KEPT)));
+        }
+        if let Some(why) = refusal.failed {
+            let why = one_line(&why, KEPT);
+            return Err(failed(format_args!("failed at {name}: {why}")));
+        }
+        serde_json::from_str(&line).map_err(|error| {
+            let [line, error] = [line, error.to_string()].map(|text| one_line(&text, KEPT));
+            failed(format_args!("answered {name} with {line}: {error}"))
+        })
+    }
+
+    /// Sends a request and waits for the line that answers it; fails with the reason why there is none.
+    fn answer(&mut self, name: &str, request: &Request) -> Result<String, String> {
         if let Ok(line) = self.lines.try_recv() {
-            return Err(BackendError::Failed(format!(
-                "wrote a line before it was asked to {name}: {}",
-                one_line(String::from_utf8_lossy(&line).trim(), KEPT)
-            )));
+            let line = one_line(&line, KEPT);
+            return Err(format!(
+                "wrote a line before it was asked to {name}: {line}"
+            ));
         }
         // A peer that has ended is noticed when its answer is read.
         let _ = self.send(request);
-        let line = self.answer(name).map_err(BackendError::Failed)?;
-        let line = String::from_utf8_lossy(&line);
-        let line = line.trim();
-        let value: Value =
-            serde_json::from_str(line).map_err(|error| unreadable(name, line, &error))?;
-        if let Value::String(why) = &value["refused"] {
-            return Err(BackendError::Unavailable(one_line(why, KEPT)));
-        }
-        if let Value::String(why) = &value["failed"] {
-            let why = one_line(why, KEPT);
-            return Err(BackendError::Failed(format!("failed at {name}: {why}")));
-        }
-        serde_json::from_value(value).map_err(|error| unreadable(name, line, &error))
-    }
-
-    /// Waits for the line that answers a request; fails with the reason why there is none.
-    fn answer(&mut self, name: &str) -> Result<Vec<u8>, String> {
         match self.lines.recv_timeout(self.timeout) {
-            Ok(line) if line.len() as u64 > LONGEST_LINE => Err(format!(
+            Ok(line) if line.len() > LONGEST_LINE => Err(format!(
                 "answered {name} with a line of more than {LONGEST_LINE} bytes"
             )),
             Ok(line) => Ok(line),
-            Err(RecvTimeoutError::Disconnected) => {
-                Err(format!("ended before it answered {name}{}", self.ending()))
-            }
             Err(RecvTimeoutError::Timeout) => Err(format!(
                 "took more than {} s to answer {name}",
                 self.timeout.as_secs()
             )),
+            Err(RecvTimeoutError::Disconnected) => {
+                let end = match self.child.wait_timeout(ENDING) {
+                    Ok(Some(status)) => status.to_string(),
+                    _ => "closed its output".into(),
+                };
+                let said = last_line(&self.messages);
+                Err(format!("ended before it answered {name} ({end}): {said}"))
+            }
         }
     }
 
-    fn send(&mut self, request: &Request) -> std::io::Result<()> {
-        let Some(stdin) = &mut self.stdin else {
+    fn send(&mut self, request: &Request) -> io::Result<()> {
+        let Some(stdin) = &mut self.child.stdin else {
             return Ok(());
         };
-        let mut line = serde_json::to_vec(request)?;
-        line.push(b'\n');
-        stdin.write_all(&line)?;
-        stdin.flush()
-    }
-
-    /// How the program ended, and what it wrote last, as the end of a message.
-    fn ending(&mut self) -> String {
-        let mut ending = match self.child.wait_timeout(ENDING) {
-            Ok(Some(status)) => format!(" ({status})"),
-            _ => " (closed its output)".into(),
-        };
-        let last_words = lock(&self.last_words);
-        let text = String::from_utf8_lossy(&last_words);
-        if let Some(line) = text.lines().rfind(|line| !line.trim().is_empty()) {
-            ending += ": ";
-            ending += &one_line(line, KEPT);
-        }
-        ending
+        let line = serde_json::to_string(request)? + "\n";
+        stdin.write_all(line.as_bytes())
     }
 }
 
-fn unreadable(name: &str, line: &str, error: &serde_json::Error) -> BackendError {
-    let [line, error] = [line, &error.to_string()].map(|text| one_line(text, KEPT));
-    BackendError::Failed(format!("answered {name} with {line}: {error}"))
+/// Passes lines on until the stream ends or nobody takes them. An error of the stream ends it.
+fn pass_lines(stdout: ChildStdout, sender: &SyncSender<String>) {
+    let mut stdout = BufReader::new(stdout);
+    let mut line = Vec::new();
+    while let Ok(1..) = stdout
+        .by_ref()
+        .take(LONGEST_LINE as u64 + 1)
+        .read_until(b'\n', &mut line)
+    {
+        let text = String::from_utf8_lossy(&line).into_owned();
+        if sender.send(text).is_err() {
+            return;
+        }
+        line.clear();
+    }
+}
+
+/// The last line of a file that is not blank.
+pub fn last_line(file: &Path) -> String {
+    let text = regular_file::read(file, MOST_MESSAGES).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let last = text.lines().rfind(|line| !line.trim().is_empty());
+    one_line(last.unwrap_or("it said nothing"), KEPT)
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.send(&Request::Quit);
-        self.stdin = None;
-        if let Err(RecvTimeoutError::Disconnected) = self.lines.recv_timeout(ENDING) {
-            let _ = self.child.wait_timeout(ENDING);
-        }
+        self.child.stdin = None;
+        let _ = self.child.wait_timeout(ENDING);
         // Also what it started and left.
         #[cfg(unix)]
         if let Ok(group) = i32::try_from(self.child.id()) {
@@ -178,16 +182,5 @@ impl Drop for Process {
         }
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-/// Reads all of a stream and keeps its last bytes.
-fn keep_tail(mut from: impl Read, kept: &Mutex<Vec<u8>>) {
-    let mut chunk = [0; 4096];
-    while let Ok(length @ 1..) = from.read(&mut chunk) {
-        let mut kept = lock(kept);
-        kept.extend_from_slice(&chunk[..length]);
-        let excess = kept.len().saturating_sub(KEPT);
-        kept.drain(..excess);
     }
 }

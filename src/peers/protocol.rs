@@ -2,6 +2,7 @@
 
 use crate::frame::{Approximation, Purpose, Stage};
 use crate::model::RotationBlend;
+use crate::vertex::{Attributes, Normals};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use strum::IntoStaticStr;
 pub const PROTOCOL: u32 = 1;
 
 /// A line to a peer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, IntoStaticStr)]
+#[derive(Debug, Serialize, IntoStaticStr)]
 #[serde(tag = "request", rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Request {
@@ -30,10 +31,10 @@ pub enum Request {
         instances: PathBuf,
         /// Number of instances.
         count: usize,
-        /// `p`, `pn` or `pnt`.
-        attributes: String,
-        /// `raw` or `unit`.
-        normals: String,
+        /// Attributes of skinned vertices.
+        attributes: Attributes,
+        /// Treatment of normals.
+        normals: Normals,
         /// Threads that frames may use.
         threads: usize,
     },
@@ -74,7 +75,7 @@ pub enum Output {
 }
 
 /// Answer to `hello`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PeerAbilities {
     /// Version of the protocol.
@@ -82,9 +83,9 @@ pub struct PeerAbilities {
     /// What it writes.
     pub outputs: Vec<Output>,
     /// Attributes of vertices that it can make.
-    pub attributes: Vec<String>,
+    pub attributes: Vec<Attributes>,
     /// Treatments of normals that it can make.
-    pub normals: Vec<String>,
+    pub normals: Vec<Normals>,
     /// Its interpolation.
     pub rotations: RotationBlend,
     /// `true` if it takes several groups of instances, each with a model.
@@ -93,7 +94,7 @@ pub struct PeerAbilities {
 }
 
 /// Answer to `load`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Loaded {
     /// Instruction set and the like.
@@ -107,12 +108,12 @@ pub struct Loaded {
 }
 
 /// Answer to `write`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Written {}
 
 /// Answer to `measure`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Times {
     /// Nanoseconds of each frame.

@@ -16,33 +16,14 @@ const ONLY_OURS: [Stage; 6] = [
 /// Time of a request besides its frames that is not counted.
 const PIPE: Duration = Duration::from_millis(5);
 /// Bytes per nanosecond that a thread cannot write, not even to its nearest cache.
-const MOST_BYTES_OF_A_THREAD: f64 = 512.0;
+const MOST_OF_A_THREAD: f64 = 512.0;
 /// Bytes per nanosecond that no device can write to its memory. The fastest of 2026 reach half of it.
-const MOST_BYTES_OF_A_DEVICE: f64 = 16_384.0;
+const MOST_OF_A_DEVICE: f64 = 16_384.0;
 /// Excess of the stages' sum over the frame that rounding explains.
 const ROUNDING: f64 = 1.01;
 
-/// What computes a peer's frames.
-#[derive(Debug, Clone, Copy)]
-pub enum Worker {
-    /// This many threads of the processor.
-    Threads(usize),
-    /// A device, which times its stages itself.
-    Device,
-}
-
-impl Worker {
-    /// The clock of a stage.
-    fn clock(self, stage: Stage) -> Clock {
-        match self {
-            Self::Device if stage.group() != StageGroup::Whole => Clock::Gpu,
-            Self::Device | Self::Threads(_) => Clock::Wall,
-        }
-    }
-}
-
 /// The spans of each of `count` frames. `wall` is the time from the request to the answer, `vertices` the bytes of skinned
-/// vertices per frame if the peer computes any, and `worker` what computes them.
+/// vertices per frame if the peer computes any, and `threads` how many compute its frames, unless a device does.
 ///
 /// # Errors
 /// Times that cannot be true, or that are not those which were asked for.
@@ -51,11 +32,22 @@ pub fn spans(
     count: usize,
     wall: Duration,
     vertices: Option<u64>,
-    worker: Worker,
+    threads: usize,
+    is_device: bool,
 ) -> Result<Vec<Vec<StageTime>>, String> {
-    for (stage, list) in &times.stages {
+    let frame_times = times.stages.get(&Stage::Frame);
+    if times.stages.is_empty() || frame_times.is_some() != vertices.is_some() {
+        let expected = match vertices {
+            Some(_) => "frame, as it writes vertices",
+            None => "stages, and none of frame, as it writes no vertices",
+        };
+        return Err(format!("gave other times than those of {expected}"));
+    }
+    let mut frames = vec![Vec::new(); count];
+    let mut sums = vec![0u64; count];
+    for (&stage, list) in &times.stages {
         let name = stage.name();
-        if ONLY_OURS.contains(stage) {
+        if ONLY_OURS.contains(&stage) {
             return Err(format!(
                 "times the stage {name}, which is not one of the protocol"
             ));
@@ -66,46 +58,30 @@ pub fn spans(
                 list.len()
             ));
         }
-        if let Some(frame) = list.iter().position(|&ns| ns == 0) {
-            return Err(format!("says that {name} took no time in frame {frame}"));
-        }
-    }
-    let is_engine = vertices.is_none();
-    let frame_times = times.stages.get(&Stage::Frame);
-    let engine_times = times.stages.get(&Stage::EngineFrame);
-    if is_engine && frame_times.is_some() {
-        return Err("gave a time of frame and writes no vertices; expected stages".into());
-    }
-    if !is_engine && frame_times.is_none() {
-        return Err("writes vertices and gave no time of frame".into());
-    }
-    if times.stages.is_empty() {
-        return Err("gave no times".into());
-    }
-    let whole_times = if is_engine { engine_times } else { frame_times };
-    let mut frames = Vec::with_capacity(count);
-    let mut stated = 0u64;
-    let mut fastest = u64::MAX;
-    for frame in 0..count {
-        let mut spans = Vec::with_capacity(times.stages.len());
-        let mut sum = 0u64;
-        for (&stage, list) in &times.stages {
-            spans.push(StageTime::new(stage, worker.clock(stage), list[frame]));
-            if stage.group() != StageGroup::Whole {
-                sum = sum.saturating_add(list[frame]);
+        let is_whole = stage.group() == StageGroup::Whole;
+        let by_device = is_device && !is_whole;
+        let clock = if by_device { Clock::Gpu } else { Clock::Wall };
+        for (frame, &ns) in list.iter().enumerate() {
+            if ns == 0 {
+                return Err(format!("says that {name} took no time in frame {frame}"));
+            }
+            frames[frame].push(StageTime::new(stage, clock, ns));
+            if !is_whole {
+                sums[frame] = sums[frame].saturating_add(ns);
             }
         }
-        frames.push(spans);
-        let whole = whole_times.map_or(sum, |list| list[frame]);
-        if sum as f64 > whole as f64 * ROUNDING + 1e3 {
+    }
+    // An engine's frame, or all that another peer without vertices times.
+    let wholes = frame_times.or_else(|| times.stages.get(&Stage::EngineFrame));
+    let wholes = wholes.unwrap_or(&sums);
+    for (frame, (sum, whole)) in sums.iter().zip(wholes).enumerate() {
+        if *sum as f64 > *whole as f64 * ROUNDING + 1e3 {
             return Err(format!(
                 "says that the stages of frame {frame} took {sum} ns of {whole} ns"
             ));
         }
-        stated = stated.saturating_add(whole);
-        fastest = fastest.min(whole);
     }
-    let stated = Duration::from_nanos(stated);
+    let stated: Duration = wholes.iter().map(|ns| Duration::from_nanos(*ns)).sum();
     if stated > wall {
         return Err(format!(
             "says that its frames took {stated:.1?}; the request took {wall:.1?}"
@@ -116,17 +92,17 @@ pub fn spans(
             "says that its frames took {stated:.1?} of a request of {wall:.1?}; expected half"
         ));
     }
-    let rate = vertices.unwrap_or(0) as f64 / fastest as f64;
-    match worker {
-        Worker::Threads(threads) if rate > MOST_BYTES_OF_A_THREAD * threads as f64 => {
-            let rate = rate / threads as f64;
-            Err(format!(
-                "says that a thread wrote {rate:.0} GB/s of vertices; no processor does"
-            ))
-        }
-        Worker::Device if rate > MOST_BYTES_OF_A_DEVICE => Err(format!(
-            "says that it wrote {rate:.0} GB/s of vertices; no device does"
-        )),
-        Worker::Threads(_) | Worker::Device => Ok(frames),
+    let most = if is_device {
+        MOST_OF_A_DEVICE
+    } else {
+        MOST_OF_A_THREAD * threads as f64
+    };
+    let fastest = wholes.iter().min().map_or(f64::MAX, |ns| *ns as f64);
+    let rate = vertices.unwrap_or(0) as f64 / fastest;
+    if rate > most {
+        return Err(format!(
+            "says that it wrote {rate:.0} GB/s of vertices; expected at most {most}"
+        ));
     }
+    Ok(frames)
 }

@@ -84,7 +84,9 @@ pub fn text(comparison: &Comparison, shown: &Shown) -> String {
         }
     }
     if comparison.sensitivity.is_some() {
-        text += "rounds cannot see how the linker laid out either program, which alone can move a kernel by several per cent\n";
+        text += "rounds differ in addresses and in the size of the environment, but not in how the linker laid out either program, \
+             which alone can move a kernel by several per cent
+";
     }
     if shown.limit.is_some() {
         for row in &comparison.failed {

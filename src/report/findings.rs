@@ -23,10 +23,17 @@ pub fn verdict(study: &Study, point: &Point) -> Vec<String> {
         if study.at(point).any(is_unsteady) {
             return vec![Remark::NoVerdict.to_string()];
         }
-        return Vec::new();
+        return left_out(study, point);
     };
     let mut sentences = vec![verdict.to_string()];
-    if verdict.quantity == Quantity::Work {
+    sentences.extend(left_out(study, point));
+    sentences
+}
+
+/// What a verdict leaves out, in sentences.
+fn left_out(study: &Study, point: &Point) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if study.quantity(point.passes) == Quantity::Work && study.at(point).next().is_some() {
         sentences.push(Remark::DrawingLeftOut.to_string());
         sentences.extend(not_ranked(study, point).map(|remark| remark.to_string()));
     }

@@ -106,12 +106,12 @@ fn results(study: &Study, prefix: &str) -> Markup {
     html! {
         (verdicts(study))
         @if let Some(first) = charts.first() { (figure(first, prefix)) }
-        @if !found.is_empty() { ul.answers { @for answer in &found { li { (answer) } } } }
+        @if !found.is_empty() { ul.answers { @for answer in &found { li { (prose(&answer.to_string())) } } } }
         @for (index, point) in study.headlines().into_iter().enumerate() {
             details.point open[index == 0] {
                 summary { h2 { (place(point)) } }
                 (run_table::table(study, point).html("medians of a frame and its stages"))
-                ul { @for answer in answers(study, point) { li { (answer) } } }
+                ul { @for answer in answers(study, point) { li { (prose(&answer.to_string())) } } }
                 @for section in card::sections(study, point) { (section.table.html(section.title)) }
             }
         }
@@ -129,7 +129,7 @@ fn results(study: &Study, prefix: &str) -> Markup {
         @if !study.notes.is_empty() {
             details.problems {
                 summary { (study.notes.len()) " remarks on these results" }
-                ul { @for note in &study.notes { li { (note) } } }
+                ul { @for note in &study.notes { li { (prose(&note.to_string())) } } }
             }
         }
     }
@@ -143,8 +143,17 @@ fn verdicts(study: &Study) -> Markup {
         @else {
             ul.verdict { @for point in headlines {
                 @let sentences = verdict(study, point);
-                @if !sentences.is_empty() { li { (place(point)) ": " (sentences.join(" ")) } }
+                @if !sentences.is_empty() { li { (place(point)) ": " (prose(&sentences.join(" "))) } }
             } }
+        }
+    }
+}
+
+/// Sentences in which code stands between backticks.
+fn prose(text: &str) -> Markup {
+    html! {
+        @for (index, part) in text.split('`').enumerate() {
+            @if index % 2 == 0 { (part) } @else { code { (part) } }
         }
     }
 }

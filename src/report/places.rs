@@ -38,9 +38,18 @@ pub fn settings(point: &Point) -> String {
         settings += &format!(", {}", point.options);
     }
     if !["", DEFAULT_ATTRIBUTES].contains(&point.attributes.as_str()) {
-        settings += &format!(", attributes={}", point.attributes);
+        settings += &format!(", {}", attributes(point));
     }
     settings
+}
+
+/// What vertices have.
+fn attributes(point: &Point) -> &'static str {
+    match point.attributes.as_str() {
+        "p" => "positions only",
+        "pnt" => "with tangents",
+        _ => "positions and normals",
+    }
 }
 
 /// `2 passes`, or `nothing drawn`.
@@ -78,7 +87,7 @@ pub fn conditions(study: &Study, sheet: &Sheet) -> String {
         words.push(common.options.clone());
     }
     if varies(study, |point| &point.attributes) {
-        words.push(format!("attributes={}", common.attributes));
+        words.push(attributes(common).to_owned());
     }
     words.join(", ")
 }

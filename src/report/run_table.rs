@@ -3,7 +3,7 @@
 use super::findings::conditions_of_times;
 use super::places::drawn;
 use super::remark::Remark;
-use super::table::{Column, Table, Value, left_out, magnitude, number, time};
+use super::table::{Column, Priority, Table, Value, left_out, magnitude, number, time};
 use super::{Screen, findings};
 use crate::frame::{AdapterSummary, Stage, StageGroup};
 use crate::harness::environment::Environment;
@@ -110,7 +110,13 @@ fn percent_of_limit(entry: &Entry, group: StageGroup) -> Value {
 
 /// The table of the backends at a point, the fastest first.
 pub fn table(study: &Study, point: &Point) -> Table {
-    Table::of(&COLUMNS, study.ranked(point))
+    let mut table = Table::of(&COLUMNS, study.ranked(point));
+    if study.quantity(point.passes) == Quantity::Work {
+        // What ranks stays on the screen, and what says little leaves it first.
+        table.prioritise("work", Priority::Stays);
+        table.prioritise("frame", Priority::DropsAfter(0));
+    }
+    table
 }
 
 /// The results of a scene in order, as `report` reads them from the files.

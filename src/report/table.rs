@@ -225,9 +225,13 @@ impl Table {
         self.headings.iter().any(|known| known.text == heading)
     }
 
-    /// Number of columns.
-    pub fn width(&self) -> usize {
-        self.headings.len()
+    /// Changes when the column with a heading makes room for others.
+    pub fn prioritise(&mut self, heading: &str, priority: Priority) {
+        for known in &mut self.headings {
+            if known.text == heading {
+                known.priority = priority;
+            }
+        }
     }
 
     /// The table with rows and columns exchanged; the first heading stays.
@@ -260,9 +264,16 @@ impl Table {
         self.headings.remove(at)
     }
 
-    /// Returns whether a column has numbers, which are set to the right.
+    /// Returns whether a column has numbers, or words that all begin with one: it is aligned to the right. The first
+    /// column has names, which may begin with a number.
     fn is_figures(&self, at: usize) -> bool {
-        self.rows.iter().any(|row| row[at].is_number())
+        let values = self.rows.iter().map(|row| &row[at]);
+        let mut given = values.filter(|value| **value != Value::Absent).peekable();
+        given.peek().is_some()
+            && (given.clone().any(Value::is_number)
+                || at > 0
+                    && given
+                        .all(|value| value.to_string().starts_with(|c: char| c.is_ascii_digit())))
     }
 
     /// The text with those columns that fit a screen.
@@ -367,8 +378,7 @@ impl Table {
         text
     }
 
-    /// The table in HTML, which scrolls by itself. Readers of narrow screens see a list for each row, readers with scripts
-    /// sort by a heading.
+    /// The table in HTML, which scrolls by itself beside its first column. Readers with scripts sort by a heading.
     pub fn html(&self, caption: &str) -> Markup {
         html! {
             div.scroll {
@@ -381,8 +391,7 @@ impl Table {
                         tr { @for (at, value) in row.iter().enumerate() {
                             @if at == 0 { th scope="row" { (value.to_string()) } }
                             @else {
-                                td class=[self.class(at)] data-heading=(self.headings[at].text)
-                                    data-sort=[value.is_number().then(|| value.raw())] { (value.to_string()) }
+                                td class=[self.class(at)] data-sort=[value.is_number().then(|| value.raw())] { (value.to_string()) }
                             }
                         } }
                     } }
@@ -421,7 +430,7 @@ pub fn left_out(headings: &[String]) -> String {
 }
 
 /// Names with their descriptions, each indented; a description that does not fit goes on below itself.
-pub fn described(rows: &[[&str; 2]], screen: Screen) -> String {
+pub fn described(rows: &[[impl fmt::Display; 2]], screen: Screen) -> String {
     let mut table = TextTable::new();
     table.load_style(TableStyle::new());
     if let Screen::Narrow(width) = screen {

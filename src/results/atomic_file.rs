@@ -30,7 +30,8 @@ pub fn write_file(
 ) -> io::Result<()> {
     match destination(path)? {
         Destination::File(path) => {
-            temporary(&path, write)?.persist(path)?;
+            let written = temporary(&path, write).map_err(without_temporary_name)?;
+            written.persist(path)?;
         }
         Destination::Stream(stream) => {
             let mut buffered = BufWriter::new(stream);
@@ -91,10 +92,7 @@ fn temporary(
     // Temporary files are private by default; this one becomes an ordinary file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let created = builder
-        .prefix(".skinbench-")
-        .tempfile_in(folder_of(path))
-        .map_err(without_temporary_name)?;
+    let created = builder.prefix(".skinbench-").tempfile_in(folder_of(path))?;
     let mut buffered = BufWriter::new(created);
     write(&mut buffered)?;
     Ok(buffered.into_inner()?)

@@ -147,11 +147,11 @@ impl ResultFile {
         } else {
             plain
         };
-        let text = if samples.exists() {
-            Some(text_of(&samples)?)
-        } else {
-            None
-        };
+        let mut text = None;
+        if samples.exists() {
+            // A run in which no backend had times leaves an empty file.
+            text = Some(text_of(&samples)?).filter(|text| !text.is_empty());
+        }
         Ok(Self {
             name: summary.display().to_string(),
             summary: rows,

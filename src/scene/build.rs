@@ -39,8 +39,6 @@ pub struct BuiltScene {
     pub hash: u64,
     /// All instances. Groups of one model are one group of the crowd.
     pub crowd: Crowd,
-    /// The model of each of the scene's groups, the first of those that mix.
-    pub models: Vec<Arc<Model>>,
     /// Number of models in groups that mix several, or would with another number; `None` without such a group.
     pub mixed_models: Option<u32>,
     /// Number of times that a frame draws the crowd.
@@ -145,11 +143,6 @@ impl Scene {
         Ok(BuiltScene {
             name: self.name.clone(),
             hash: hash::hash(&resolved),
-            models: resolved
-                .groups
-                .iter()
-                .map(|group| Arc::clone(&resolved.models[group.members[0].model].stored))
-                .collect(),
             mixed_models: self.mixed_models(),
             passes: self.passes(),
             resolution: self.resolution,

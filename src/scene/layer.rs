@@ -60,7 +60,7 @@ pub struct LayerPlan {
     pub play: Play,
     pub fade: Fade,
     pub times: Option<Times>,
-    pub clip_place: Place,
+    pub clip_place: Option<Place>,
 }
 
 /// Times at which a layer is present, in seconds.
@@ -250,6 +250,27 @@ pub fn streams(seed: u64, group: usize, layers: usize) -> Vec<Pcg32> {
 }
 
 impl LayerPlan {
+    /// A clip that shows instead of the layers beneath at some times.
+    #[cfg(feature = "view")]
+    pub fn over(clip: &str, times: Times) -> Self {
+        Self {
+            clip: clip.to_owned(),
+            kind: LayerKind::Override,
+            weight: 1.0,
+            mask: None,
+            speed: Some(1.0),
+            play: Play {
+                mode: PlaybackMode::Loop,
+                phase_spread: 1.0,
+                offset: 0.0,
+                frames_per_second: 0.0,
+            },
+            fade: Fade::Cross,
+            times: Some(times),
+            clip_place: None,
+        }
+    }
+
     /// The layer of one instance whose own clip plays as `base`, at `pace` times the pace of its group.
     pub fn of_instance(
         &self,

@@ -21,11 +21,13 @@ mod settings;
 
 pub use build::BuiltScene;
 pub use camera::{Camera, Framed};
+#[cfg(feature = "view")]
+pub(crate) use description::ClipChoice;
 pub use description::{Scene, SceneFile};
 pub use error::SceneError;
 pub use find_clip::find_clip;
 #[cfg(feature = "view")]
-pub(crate) use layer::LayerPlan;
+pub(crate) use layer::{LayerPlan, Times};
 pub use load::BUILT_IN;
 pub use lod::Levels;
 pub use model_source::{BUILT_IN_MODELS, ModelSource};

@@ -160,7 +160,7 @@ impl Scene {
             let clip = model
                 .find(&layer.clip)
                 .and_then(|clip| model.clip(clip, layer.play.mode, layer.kind))
-                .map_err(|problem| self.error(Some(layer.clip_place), problem))?;
+                .map_err(|problem| self.error(layer.clip_place, problem))?;
             resolved.layers.push(ResolvedLayer {
                 clip,
                 mask: model.masks,

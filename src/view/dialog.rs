@@ -1,4 +1,4 @@
-//! File dialogs of the system.
+//! The file dialog of the system.
 
 use crate::threads::lock;
 use std::path::PathBuf;
@@ -13,19 +13,6 @@ pub fn open() -> Result<Option<PathBuf>, String> {
         rfd::FileDialog::new()
             .set_title("Open a scene or a model")
             .pick_file()
-    })
-}
-
-/// Chooses a scene file to write; none if the dialog was cancelled.
-///
-/// # Errors
-/// One line: the system has no dialog.
-pub fn save(name: &str) -> Result<Option<PathBuf>, String> {
-    told(|| {
-        rfd::FileDialog::new()
-            .set_file_name(name)
-            .add_filter("Scene", &["toml"])
-            .save_file()
     })
 }
 

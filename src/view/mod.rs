@@ -6,7 +6,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `player`, `orbit`, `scene_document`, `state` | the state that controls change: time, camera, scene, all together |
+//! | `player`, `orbit`, `open_scene`, `state` | the state that controls change: time, camera, scene, all together |
 //! | `bind_pose`, `heat` | overlays and alternatives to skinned crowds |
 //! | `side`, `engine`, `worker` | one backend, both of them, and the thread that they run on |
 //! | `panels`, `dialog`, `window` | the interface |
@@ -15,10 +15,10 @@ pub mod bind_pose;
 mod dialog;
 pub mod engine;
 pub mod heat;
+pub mod open_scene;
 pub mod orbit;
 pub mod panels;
 pub mod player;
-pub mod scene_document;
 pub mod side;
 pub mod state;
 pub mod window;

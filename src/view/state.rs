@@ -1,9 +1,9 @@
 //! The state that the controls of the window change: plain data with one method per action, independent of window and
 //! device.
 
+use super::open_scene::OpenScene;
 use super::orbit::Orbit;
 use super::player::Player;
-use super::scene_document::SceneDocument;
 use crate::frame::Mode;
 use crate::registry;
 use crate::scene::{self, BUILT_IN, BUILT_IN_MODELS, Camera, Scene, SceneError, Settings};
@@ -113,7 +113,7 @@ pub struct State {
     /// Preferences that are kept.
     pub preferences: Preferences,
     /// The scene.
-    pub document: SceneDocument,
+    pub opened: OpenScene,
     /// Playback.
     pub player: Player,
     /// The camera.
@@ -128,11 +128,9 @@ pub struct State {
     pub divider: f32,
     /// Vertices that the error colours compare.
     pub errors: Errors,
-    /// Group whose layers are edited.
-    pub group: usize,
     /// Clip of the wave; empty for the model's second clip.
     pub wave: String,
-    /// Length of fades in seconds.
+    /// Length of the wave's fades in seconds.
     pub fade: f64,
     /// Last problem, until it is dismissed or something else is opened.
     pub problem: Option<String>,
@@ -146,13 +144,13 @@ impl State {
     /// Opens a scene or a model.
     ///
     /// # Errors
-    /// As [`SceneDocument::open`].
+    /// As [`OpenScene::open`].
     pub fn open(source: &str, preferences: Preferences) -> Result<Self, SceneError> {
-        let document = SceneDocument::open(source)?;
-        let camera = document.scene()?.camera;
+        let opened = OpenScene::open(source)?;
+        let camera = opened.scene().camera;
         let mut state = Self {
             preferences,
-            document,
+            opened,
             player: Player::default(),
             orbit: Orbit::new(camera),
             run: Settings::default(),
@@ -160,7 +158,6 @@ impl State {
             split: false,
             divider: 0.5,
             errors: Errors::Hidden,
-            group: 0,
             wave: String::new(),
             fade: 0.4,
             problem: None,
@@ -219,10 +216,10 @@ impl State {
         }
     }
 
-    /// Stops playback: shows the bind pose at the first frame, with all layers as in the scene.
+    /// Stops playback: shows the bind pose at the first frame, without the wave.
     pub fn stop(&mut self) {
         self.player.stop();
-        self.document.reset_layers();
+        self.opened.drop_wave();
     }
 
     /// Switches the wave on or off at the current time. `clips` are those of the first model.
@@ -242,7 +239,7 @@ impl State {
         if self.player.at_bind {
             self.player.play();
         }
-        self.document
+        self.opened
             .switch_wave(on, &self.wave, self.fade, self.player.tick());
     }
 
@@ -268,33 +265,22 @@ impl State {
     }
 
     /// The scene with all options, as it is run.
-    ///
-    /// # Errors
-    /// As [`SceneDocument::scene`].
-    pub fn scene(&self) -> Result<Scene, SceneError> {
-        Ok(self.document.scene()?.with(self.run.clone()))
-    }
-
-    /// The text of a scene file with the current camera and options.
-    ///
-    /// # Errors
-    /// As [`SceneDocument::scene`].
-    pub fn scene_file(&self) -> Result<String, SceneError> {
-        self.document.with_settings(self.orbit.camera, &self.run)
+    pub fn scene(&self) -> Scene {
+        self.opened.scene().with(self.run.clone())
     }
 
     /// The command line that measures the scene that is shown.
     ///
     /// # Errors
-    /// The scene has unsaved changes, so no command can name it.
+    /// A clip or a wave was chosen, which no command can name.
     pub fn command(&self) -> Result<String, String> {
-        if self.document.is_modified() {
+        if self.opened.is_changed() {
             return Err(
-                "the scene was changed; save it and open the file, so that a command can name it"
+                "a clip or a wave was chosen here; a scene file can have it, so that a command can name it"
                     .into(),
             );
         }
-        let mut words = vec!["skinbench run".to_owned(), quoted(&self.document.source)];
+        let mut words = vec!["skinbench run".to_owned(), quoted(&self.opened.source)];
         words.push(format!("-b {}", self.backends().join(",")));
         for (name, value) in self.run.chosen() {
             words.push(scene::argument(&name));
@@ -327,7 +313,7 @@ fn quoted(word: &str) -> String {
 mod tests {
     use super::super::player::Speed;
     use super::*;
-    use crate::scene::{Clips, Interpolation, Output};
+    use crate::scene::{ClipChoice, Clips, Interpolation, Output};
     use crate::vertex::Normals;
 
     fn state(source: &str) -> State {
@@ -335,18 +321,15 @@ mod tests {
     }
 
     #[test]
-    fn stop_resets_moment_and_layers() {
+    fn stop_resets_moment_and_wave() {
         let mut state = state("walkers");
         let clips = ["walk", "run", "wave"].map(String::from);
         state.player.advance(2.0);
         state.switch_wave(true, &clips);
-        let text = state.document.text();
-        assert!(
-            text.contains("{ clip = \"wave\", start = 2.0, fade_in = 0.4 }"),
-            "{text}"
-        );
+        assert_eq!(state.wave, "wave");
+        assert!(state.opened.is_wave_on());
         state.stop();
-        assert!(state.player.at_bind && state.player.tick() == 0 && !state.document.is_modified());
+        assert!(state.player.at_bind && state.player.tick() == 0 && !state.opened.is_changed());
         state.switch_wave(true, &clips);
         assert!(
             state.player.playing && !state.player.at_bind,
@@ -367,7 +350,7 @@ mod tests {
         state.split = true;
         state.switch_to("sprout-glb");
         assert_eq!(
-            (state.document.name(), state.player.tick()),
+            (state.opened.name(), state.player.tick()),
             ("sprout-glb", 0)
         );
         assert_eq!((state.player.speed, state.split), (Speed::Frames(12), true));
@@ -377,13 +360,13 @@ mod tests {
         );
         assert_eq!(state.preferences.recent, ["sprout-glb", "walkers"]);
         state.switch_to("missing.glb");
-        assert_eq!(state.document.name(), "sprout-glb", "what was there stays");
+        assert_eq!(state.opened.name(), "sprout-glb", "what was there stays");
     }
 
     #[test]
     fn a_file_that_cannot_be_opened_is_named_and_changes_nothing() {
         let mut state = state("walkers");
-        let before = format!("{:?}", state.document);
+        let before = format!("{:?}", state.opened);
         state.switch_to("no-such-scene.toml");
         assert!(
             state
@@ -393,7 +376,7 @@ mod tests {
             "{:?}",
             state.problem
         );
-        assert_eq!(format!("{:?}", state.document), before);
+        assert_eq!(format!("{:?}", state.opened), before);
     }
 
     #[test]
@@ -427,8 +410,8 @@ mod tests {
             state.command().unwrap(),
             "skinbench run walkers -b cpu-rayon --influences 2 --interpolation smooth --update-rate 20,40.5 --threads 3"
         );
-        state.document.set_clip("run");
-        assert!(state.command().unwrap_err().contains("save it"));
+        state.opened.set_clip(ClipChoice::Named("run".into()));
+        assert!(state.command().unwrap_err().contains("a scene file"));
         assert_eq!(quoted("my fox's.glb"), r"'my fox'\''s.glb'");
     }
 

@@ -93,7 +93,6 @@ struct Window {
 
 enum Brought {
     Open(PathBuf),
-    Save(PathBuf),
     Failed(String),
     Screenshot(Arc<egui::ColorImage>),
 }
@@ -191,33 +190,27 @@ impl Window {
     fn act(&mut self, ctx: &egui::Context, action: Action) {
         match action {
             Action::Interrupt => self.worker.interrupt(),
-            Action::Measure => match self.state.scene() {
-                Ok(scene) => {
-                    self.state.player.pause();
-                    self.worker.measure(scene, self.state.backends().to_vec());
-                    self.live.progress = Some(("starting".into(), 0.0));
-                }
-                Err(error) => self.state.problem = Some(error.to_string()),
-            },
-            Action::Open => self.dialog(ctx, false),
-            Action::Save => self.dialog(ctx, true),
+            Action::Measure => {
+                self.state.player.pause();
+                let backends = self.state.backends().to_vec();
+                self.worker.measure(self.state.scene(), backends);
+                self.live.progress = Some(("starting".into(), 0.0));
+            }
+            Action::Open => self.dialog(ctx),
         }
     }
 
     /// Opens a dialog on a separate thread, because some systems block for as long as it is open.
-    fn dialog(&mut self, ctx: &egui::Context, save: bool) {
+    fn dialog(&mut self, ctx: &egui::Context) {
         let sender = self.sender.clone();
         let ctx = ctx.clone();
-        let name = format!("{}.toml", self.state.document.name());
         let spawned = std::thread::Builder::new()
             .name("dialog".into())
             .spawn(move || {
-                let chosen = if save {
-                    dialog::save(&name).map(|file| file.map(Brought::Save))
-                } else {
-                    dialog::open().map(|file| file.map(Brought::Open))
+                let chosen = match dialog::open() {
+                    Ok(file) => file.map(Brought::Open),
+                    Err(problem) => Some(Brought::Failed(problem)),
                 };
-                let chosen = chosen.unwrap_or_else(|problem| Some(Brought::Failed(problem)));
                 // If the window was closed meanwhile, the choice is dropped.
                 if chosen.is_some_and(|chosen| sender.send(chosen).is_ok()) {
                     ctx.request_repaint();
@@ -237,10 +230,6 @@ impl Window {
             match brought {
                 Brought::Open(path) => self.state.switch_to(&path.display().to_string()),
                 Brought::Failed(problem) => self.state.problem = Some(problem),
-                Brought::Save(path) => match self.save(&path) {
-                    Ok(()) => self.state.switch_to(&path.display().to_string()),
-                    Err(problem) => self.state.problem = Some(problem),
-                },
                 Brought::Screenshot(image) => {
                     if let Some(path) = &self.options.screenshot {
                         let size = image.size.map(|pixels| pixels as u32);
@@ -250,13 +239,6 @@ impl Window {
                 }
             }
         }
-    }
-
-    /// Writes what is shown as a scene file.
-    fn save(&self, path: &Path) -> Result<(), String> {
-        let text = self.state.scene_file().map_err(|error| error.to_string())?;
-        std::fs::write(path, text)
-            .map_err(|error| format!("cannot write {}: {error}", path.display()))
     }
 
     /// Asks for the screenshot, and closes the window when its time is over.

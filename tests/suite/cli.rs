@@ -71,8 +71,7 @@ Commands:
   render   Write a picture of a scene or a model
   view     Open a window on a scene or a model
   web      Make a page that verifies and measures GPU backends in a browser
-  peers    Verify and measure other people's code beside ours
-  list     List backends, adapters, scenes and built-in models
+  list     List backends, peers, adapters, scenes and built-in models
   help     Print this message or the help of the given subcommand(s)
 
 Options:
@@ -142,12 +141,18 @@ fn list_names_what_there_is() {
 #[test]
 fn no_line_is_wider_than_the_terminal() {
     let folder = empty_folder();
-    let peers = concat!("peers list --peers ", env!("CARGO_MANIFEST_DIR"), "/peers");
+    let peers = folder.path().join("peers");
+    std::fs::create_dir(&peers).unwrap();
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/peers")).unwrap() {
+        let file = entry.unwrap().path();
+        if file.extension().is_some_and(|ending| ending == "toml") {
+            std::fs::copy(&file, peers.join(file.file_name().unwrap())).unwrap();
+        }
+    }
     let few = "smoke --instances 4 -b cpu-simd,cpu-rayon,gpu-compute,gpu-vat --frames 3";
     for arguments in [
         "list",
         "inspect walker",
-        peers,
         "verify one-face --instances 2",
         &format!("run {few} --card -o results"),
         &format!("sweep {few} --passes 0,1 -o swept"),

@@ -6,6 +6,7 @@ use skinbench::harness::run::Status;
 use skinbench::model::RotationBlend;
 use skinbench::peers::{Loaded, Output, PeerAbilities, Request, Times, Written};
 use skinbench::results::Row;
+use skinbench::vertex::{Attributes, Normals};
 use snapbox::cmd::{Command, cargo_bin};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,26 +15,48 @@ use tempfile::TempDir;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Writes a manifest of the fake peer; `mode` says what it does wrong.
-fn manifest(folder: &TempDir, mode: &str) {
+/// Writes a manifest of the fake peer; `mode` says what it does wrong, and `more` is added to the manifest.
+fn manifest_with(folder: &TempDir, mode: &str, more: &str) {
     let script = Path::new(ROOT).join("tests/support/peer.py");
+    let script = script.display();
     let text = format!(
-        "name = \"{mode}\"\nsummary = \"\"\nowner = \"{mode} and sons\"\nversion = \"\"\nlicence = \"\"\nsettings = \"\"\n\
-         timeout_s = 3\nstart = [\"python3\", {script:?}, \"{mode}\"]\n"
+        "{more}\nname = \"{mode}\"\nsummary = \"\"\nowner = \"{mode} and sons\"\nversion = \"\"\nlicence = \"\"\n\
+         settings = \"\"\ntimeout_s = 3\nstart = \"python3 '{script}' {mode}\"\n"
     );
-    std::fs::write(folder.path().join(format!("{mode}.toml")), text).unwrap();
+    let peers = folder.path().join("peers");
+    std::fs::create_dir_all(&peers).unwrap();
+    std::fs::write(peers.join(format!("{mode}.toml")), text).unwrap();
 }
 
-fn skinbench(folder: &TempDir, arguments: &[&str]) -> Finished {
+fn manifest(folder: &TempDir, mode: &str) {
+    manifest_with(folder, mode, "");
+}
+
+fn command(folder: &TempDir, arguments: &[&str]) -> Command {
     Command::new(cargo_bin!("skinbench"))
-        .args(["peers"])
         .args(arguments)
         .current_dir(folder.path())
         .env("NO_COLOR", "1")
         // Wide enough for each fact to have a line of its own.
         .env("COLUMNS", "1000")
-        .output()
-        .unwrap()
+        .env("CARGO_TARGET_DIR", folder.path().join("target"))
+}
+
+/// Runs the program; returns what it printed, notes after the rest, and its exit code.
+fn skinbench(folder: &TempDir, arguments: &[&str]) -> (String, Option<i32>) {
+    let Finished {
+        status,
+        stdout,
+        stderr,
+    } = command(folder, arguments).output().unwrap();
+    let said = String::from_utf8([stdout, stderr].concat()).unwrap();
+    (said, status.code())
+}
+
+/// Verifies one walker by some backends.
+fn verify(folder: &TempDir, backends: &str) -> (String, Option<i32>) {
+    let arguments = ["verify", "walkers", "--instances", "1", "-b", backends];
+    skinbench(folder, &arguments)
 }
 
 fn rows(folder: &TempDir) -> Vec<Row> {
@@ -45,40 +68,28 @@ fn rows(folder: &TempDir) -> Vec<Row> {
         .unwrap()
 }
 
-/// Runs fake peers beside a backend of ours; returns what was printed.
+/// Runs peers beside a backend of ours; returns what was printed.
 fn run(folder: &TempDir, modes: &[&str]) -> (String, Option<i32>) {
-    modes.iter().for_each(|mode| manifest(folder, mode));
     let model = Path::new(ROOT).join("scenes/models/sprout.glb");
     let model = model.to_str().unwrap();
-    let arguments = [
-        "run",
-        model,
-        "--peers",
-        ".",
-        "--instances",
-        "5",
-        "-b",
-        "cpu-scalar",
-        "--frames",
-        "3",
-        "-o",
-        "results",
-    ];
-    let finished = skinbench(folder, &arguments);
-    (
-        String::from_utf8(finished.stdout).unwrap() + &String::from_utf8_lossy(&finished.stderr),
-        finished.status.code(),
+    let backends = [modes, &["cpu-scalar"]].concat().join(",");
+    let arguments = ["run", model, "--instances", "5", "--frames", "3"];
+    skinbench(
+        folder,
+        &[&arguments[..], &["-o", "results", "-b", &backends]].concat(),
     )
 }
 
 #[test]
 fn a_peer_is_measured_beside_ours() {
     let folder = tempfile::tempdir().unwrap();
+    manifest(&folder, "good");
     let (text, code) = run(&folder, &["good"]);
     assert_eq!(code, Some(0), "{text}");
     let rows = rows(&folder);
-    let of =
-        |backend: &str| -> Vec<&Row> { rows.iter().filter(|row| row.backend == backend).collect() };
+    let of = |backend: &str| -> Vec<&Row> {
+        rows.iter().filter(|row| row.backend == backend).collect()
+    };
     let stages: Vec<&str> = of("good").iter().map(|row| row.stage.name()).collect();
     assert_eq!(stages, ["pose", "skin", "frame"], "{text}");
     for row in of("good") {
@@ -110,38 +121,6 @@ fn a_peer_is_measured_beside_ours() {
         of("cpu-scalar")[0].point(),
         "both are compared"
     );
-}
-
-/// Peers open no adapter, unless one is asked for.
-#[test]
-fn an_adapter_that_is_required_is_opened() {
-    let folder = tempfile::tempdir().unwrap();
-    manifest(&folder, "good");
-    for (asked, code) in [
-        (&[][..], 0),
-        (&["--require", "gpu"], 1),
-        (&["--adapter", "none"], 1),
-    ] {
-        let finished = Command::new(cargo_bin!("skinbench"))
-            .args([
-                "peers",
-                "verify",
-                "smoke",
-                "--peers",
-                ".",
-                "-b",
-                "cpu-scalar",
-                "--instances",
-                "3",
-            ])
-            .args(asked)
-            .current_dir(folder.path())
-            .env("WGPU_BACKEND", "dx12")
-            .output()
-            .unwrap();
-        let stderr = String::from_utf8_lossy(&finished.stderr);
-        assert_eq!(finished.status.code(), Some(code), "{asked:?}: {stderr}");
-    }
 }
 
 /// Each fault has its line, its status and no times; the others are measured all the same.
@@ -218,11 +197,9 @@ fn what_peers_do_wrong_is_said_and_not_timed() {
         ("chatter", Status::Error, "wrote "),
     ];
     let folder = tempfile::tempdir().unwrap();
-    let modes: Vec<&str> = faults
-        .iter()
-        .map(|(mode, ..)| *mode)
-        .chain(["good"])
-        .collect();
+    let modes = faults.iter().map(|fault| fault.0);
+    let modes: Vec<&str> = modes.chain(["good"]).collect();
+    modes.iter().for_each(|mode| manifest(&folder, mode));
     let (text, code) = run(&folder, &modes);
     assert_eq!(code, Some(3), "{text}");
     let rows = rows(&folder);
@@ -249,7 +226,7 @@ fn what_peers_do_wrong_is_said_and_not_timed() {
         );
     }
     #[cfg(target_os = "linux")]
-    nothing_is_left_in(folder.path());
+    nothing_is_left_in(&folder.path().join("peers"));
 }
 
 /// Nothing that a peer started outlives the run.
@@ -275,10 +252,14 @@ fn crowds_of_several_models_are_verified() {
         manifest(&folder, mode);
     }
     let arguments = ["verify", "city", "--vertices", "500", "--models", "2"];
-    let more = ["--instances", "5", "--peers", ".", "-b", "cpu-scalar"];
-    let finished = skinbench(&folder, &[&arguments[..], &more].concat());
-    let said = String::from_utf8([finished.stdout, finished.stderr].concat()).unwrap();
-    assert_eq!(finished.status.code(), Some(3), "{said}");
+    let more = [
+        "--instances",
+        "5",
+        "-b",
+        "good,lossy,order,single,cpu-scalar",
+    ];
+    let (said, code) = skinbench(&folder, &[&arguments[..], &more].concat());
+    assert_eq!(code, Some(3), "{said}");
     assert_eq!(said.matches("  ok\n").count(), 3, "{said}");
     for expected in [
         "\ngood ",
@@ -297,18 +278,10 @@ fn a_device_stands_for_all_groups() {
         manifest(&folder, mode);
     }
     let arguments = ["run", "city", "--vertices", "500", "--models", "2"];
-    let more = [
-        "--instances",
-        "2",
-        "--frames",
-        "3",
-        "--peers",
-        ".",
-        "-o",
-        "results",
-    ];
-    let finished = skinbench(&folder, &[&arguments[..], &more].concat());
-    assert_eq!(finished.status.code(), Some(0), "{finished:?}");
+    let more = ["--instances", "2", "--frames", "3", "-o", "results"];
+    let backends = ["-b", "good,devices"];
+    let (said, code) = skinbench(&folder, &[&arguments[..], &more, &backends].concat());
+    assert_eq!(code, Some(0), "{said}");
     let rows = rows(&folder);
     for (backend, device) in [("good", "Python"), ("devices", "Python 1; Python 2")] {
         let own = rows.iter().filter(|row| row.backend == backend);
@@ -332,15 +305,12 @@ fn peers_in_c_plus_plus_refuse_and_fail() {
     assert!(compiled.success());
     for mode in ["refuse", "fail"] {
         manifest(&folder, mode);
-        let file = folder.path().join(format!("{mode}.toml"));
+        let file = folder.path().join(format!("peers/{mode}.toml"));
         let text = std::fs::read_to_string(&file).unwrap();
         let (text, _) = text.split_once("start = ").unwrap();
-        let program = folder.path().join("peer");
-        std::fs::write(&file, format!("{text}start = [{program:?}, {mode:?}]\n")).unwrap();
+        std::fs::write(&file, format!("{text}start = \"../peer {mode}\"\n")).unwrap();
     }
-    let arguments = ["verify", "walkers", "--instances", "1", "--peers", "."];
-    let finished = skinbench(&folder, &arguments);
-    let said = String::from_utf8(finished.stdout).unwrap();
+    let (said, _) = verify(&folder, "refuse,fail");
     for expected in [
         "refuse: skipped: \"curves\" of C:\\clips [31m\n",
         "fail: error: failed at load: \"curves\" of C:\\clips [31m\n",
@@ -363,8 +333,8 @@ fn crowds_that_peers_are_not_given_are_named() {
             "is given plain crowds only; needs instances with no more layers",
         ),
     ] {
-        let finished = skinbench(&folder, &["verify", scene, "--peers", "."]);
-        let said = String::from_utf8(finished.stdout).unwrap();
+        let (said, code) = skinbench(&folder, &["verify", scene, "-b", "good"]);
+        assert_eq!(code, Some(3), "{said}");
         let expected = format!("good: skipped: {expected}\n");
         assert!(said.contains(&expected), "{said}; expected {expected}");
     }
@@ -374,11 +344,8 @@ fn crowds_that_peers_are_not_given_are_named() {
 #[test]
 fn a_device_times_its_stages() {
     let folder = tempfile::tempdir().unwrap();
-    manifest(&folder, "good");
-    let file = folder.path().join("good.toml");
-    let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, format!("device = true\n{text}")).unwrap();
-    let (text, code) = run(&folder, &[]);
+    manifest_with(&folder, "good", "device = true");
+    let (text, code) = run(&folder, &["good"]);
     assert_eq!(code, Some(0), "{text}");
     let clocks: BTreeMap<Stage, Clock> = rows(&folder)
         .iter()
@@ -393,37 +360,95 @@ fn a_device_times_its_stages() {
     assert_eq!(clocks, expected.into());
 }
 
+/// Building peers takes minutes: no pattern stands for one. A manifest stands for all that it has.
 #[test]
-fn engines_take_part_only_if_they_are_named() {
+fn peers_take_part_only_if_they_are_named() {
     let folder = tempfile::tempdir().unwrap();
-    ["good", "refuse"]
-        .iter()
-        .for_each(|mode| manifest(&folder, mode));
-    let file = folder.path().join("refuse.toml");
-    let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, format!("engine = true\n{text}")).unwrap();
-    let verified = |more: &[&str]| {
-        let verify = [
-            "verify",
-            "walkers",
-            "--instances",
-            "1",
-            "--peers",
-            ".",
-            "-b",
+    manifest_with(&folder, "good", "threads = true");
+    manifest(&folder, "weight");
+    for (named, expected) in [
+        ("cpu-sc*,*-rayon", &["cpu-scalar", "cpu-rayon"][..]),
+        ("good", &["good"]),
+        ("cpu-scalar,good:threads", &["good:threads", "cpu-scalar"]),
+        ("good:threads,good", &["good", "good:threads"]),
+        ("good,peers/good.toml", &["good", "good:threads"]),
+    ] {
+        let (said, code) = verify(&folder, named);
+        let first_words = said
+            .lines()
+            .filter_map(|line| line.split_whitespace().next());
+        let mut rows: Vec<&str> = first_words.collect();
+        let known = [
             "cpu-scalar",
+            "cpu-simd",
+            "cpu-rayon",
+            "good",
+            "good:threads",
+            "weight:",
         ];
-        let finished = skinbench(&folder, &[&verify, more].concat());
-        String::from_utf8([finished.stdout, finished.stderr].concat()).unwrap()
-    };
-    let said = verified(&[]);
-    let left_out =
-        said.contains("note: left out, as engines that were not named with -p: refuse\n");
+        rows.retain(|word| known.contains(word));
+        assert_eq!((&rows[..], code), (expected, Some(0)), "{named}: {said}");
+    }
+    for (named, expected) in [
+        ("good*", "error: unknown backend \"good*\";"),
+        (
+            "weight:threads",
+            "error: peers/weight.toml has no backend \"weight:threads\"\n",
+        ),
+        (
+            "god",
+            "error: unknown backend \"god\"; did you mean \"good\"?",
+        ),
+    ] {
+        let (said, code) = verify(&folder, named);
+        assert!(said.contains(expected), "{named}: {said}");
+        assert_eq!(code, Some(2), "{named}");
+    }
+    std::fs::copy(
+        folder.path().join("peers/good.toml"),
+        folder.path().join("x.toml"),
+    )
+    .unwrap();
+    let (said, code) = run(&folder, &["good", "x.toml"]);
     assert!(
-        left_out && said.contains("\ngood ") && !said.contains("\nrefuse "),
+        said.contains("error: two backends are called good;"),
         "{said}"
     );
-    assert!(verified(&["-p", "refuse"]).contains("refuse: skipped: the moon [31m is full"));
+    assert_eq!(code, Some(2));
+}
+
+/// A person may choose what peers change; what a peer cannot do is its reason.
+#[test]
+fn peers_change_two_defaults() {
+    let folder = tempfile::tempdir().unwrap();
+    manifest(&folder, "good");
+    let smoke = ["run", "smoke", "--instances", "3", "--frames", "3"];
+    let backends = ["-b", "good,cpu-scalar"];
+    let results = ["-o", "results"];
+    let (said, code) = skinbench(&folder, &[&smoke[..], &backends, &results].concat());
+    assert_eq!(code, Some(0), "{said}");
+    for row in rows(&folder) {
+        assert_eq!(
+            (row.passes, row.options.as_str()),
+            (0, "normals=raw"),
+            "{row:?}"
+        );
+    }
+    let unit = ["--normals", "unit"];
+    let (said, code) = skinbench(&folder, &[&smoke[..], &backends, &unit].concat());
+    assert!(
+        said.contains("good: skipped: needs --normals raw\n"),
+        "{said}"
+    );
+    assert_eq!(code, Some(3));
+    let passes = ["--passes", "1", "--require", "gpu"];
+    let (said, code) = skinbench(&folder, &[&smoke[..], &backends, &passes].concat());
+    if code != Some(1) {
+        assert!(
+            said.contains("good: skipped: its output cannot be drawn; needs --passes 0\n"),
+            "{said}"
+        );
+    }
 }
 
 /// A manifest may come from anywhere.
@@ -432,13 +457,8 @@ fn manifests_are_small_regular_files() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("x.toml");
     let refused = |expected: &str| {
-        let finished = skinbench(&folder, &["list", "-p", "x.toml"]);
-        let said = String::from_utf8(finished.stderr).unwrap();
-        assert_eq!(
-            (finished.status.code(), said.lines().count()),
-            (Some(2), 1),
-            "{said}"
-        );
+        let (said, code) = verify(&folder, "x.toml");
+        assert_eq!((code, said.lines().count()), (Some(2), 1), "{said}");
         assert!(
             said.starts_with("error: x.toml: ") && said.contains(expected),
             "{said}; expected {expected}"
@@ -452,8 +472,19 @@ fn manifests_are_small_regular_files() {
     refused("larger than the 65536 bytes that are accepted");
     std::fs::write(&file, format!("start = {}", "[".repeat(60_000))).unwrap();
     refused("recursion");
-    std::fs::write(&file, "[[sources]]\n".repeat(5_000)).unwrap();
+    std::fs::write(&file, "name = \"x\"\n").unwrap();
     refused("missing field");
+    for (mode, more, expected) in [
+        ("x", "colour = 1", "unknown field `colour`"),
+        ("x", "needs = 3", "invalid type: integer `3`"),
+        ("X", "", "the name \"X\"; expected lower-case letters, "),
+        ("cpu-simd", "", "the name \"cpu-simd\"; expected "),
+    ] {
+        manifest_with(&folder, mode, more);
+        let written = folder.path().join(format!("peers/{mode}.toml"));
+        std::fs::rename(written, &file).unwrap();
+        refused(expected);
+    }
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("x.toml", &file).unwrap();
@@ -469,76 +500,124 @@ fn manifests_are_small_regular_files() {
     }
 }
 
-/// Building takes minutes, and a name that is mistyped no time.
+/// A manifest's script builds what is missing, in the folder of the manifest; a name that is mistyped costs no time.
 #[test]
-fn nothing_is_built_for_unknown_names() {
+fn peers_are_built_when_all_names_are_known() {
     let folder = tempfile::tempdir().unwrap();
-    manifest(&folder, "good");
-    let file = folder.path().join("good.toml");
-    let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, format!("build = [[\"true\"]]\n{text}")).unwrap();
+    manifest_with(&folder, "good", "build = 'cp good.toml \"$BUILD\"'");
+    let built = folder.path().join("target/peers/good/good.toml");
     for (arguments, unknown) in [
-        (["run", "walkers", "-b", "cpu-raion"], "backend"),
-        (["verify", "walkrs", "-b", "cpu-scalar"], "scene"),
-        (["run", "walkers", "-p", "god"], "peer"),
+        (["verify", "walkers", "-b", "good,cpu-raion"], "backend"),
+        (["verify", "walkrs", "-b", "good"], "scene"),
     ] {
-        let finished = skinbench(&folder, &[&arguments[..], &["--peers", "."]].concat());
-        let said = String::from_utf8(finished.stderr).unwrap();
-        assert!(
-            said.starts_with(&format!("error: unknown {unknown} ")),
-            "{said}"
-        );
-        assert_eq!((finished.status.code(), said.lines().count()), (Some(2), 1));
+        let (said, code) = skinbench(&folder, &arguments);
+        let expected = format!("error: unknown {unknown} ");
+        assert!(said.starts_with(&expected), "{said}");
+        assert_eq!((code, said.lines().count()), (Some(2), 1));
+    }
+    assert!(!built.exists());
+    let (said, code) = verify(&folder, "good");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(built.exists());
+}
+
+/// A peer that cannot be built or started is skipped, as a backend that cannot run; others are verified all the same.
+#[test]
+fn what_is_missing_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    for (more, expected) in [
+        (
+            "needs = ['sh', 'nowhere', 'nor-here']",
+            "needs nowhere, nor-here on the PATH",
+        ),
+        (
+            "build = 'echo broken; exit 7; exit 0'",
+            "cannot be built (exit status: 7: broken); see ",
+        ),
+        (
+            "build = 'false; true'",
+            "cannot be built (exit status: 1: it said nothing); see ",
+        ),
+    ] {
+        manifest_with(&folder, "good", more);
+        for name in ["good", "peers/good.toml"] {
+            let (said, code) = verify(&folder, &format!("{name},cpu-scalar"));
+            for expected in [
+                &format!("\ngood: skipped: {expected}"),
+                "\ncpu-scalar ",
+                "error: good was named and did not run\n",
+            ] {
+                assert!(said.contains(expected), "{said}; expected {expected}");
+            }
+            assert_eq!(code, Some(3), "{said}");
+        }
     }
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn list_has_peers_and_what_they_lack() {
     let folder = tempfile::tempdir().unwrap();
-    manifest(&folder, "good");
-    let file = folder.path().join("good.toml");
-    let text = std::fs::read_to_string(&file).unwrap();
-    let list = |more: &str| {
-        std::fs::write(&file, format!("{more}\n{text}")).unwrap();
-        let finished = skinbench(&folder, &["list", "--peers", "."]);
-        String::from_utf8([finished.stdout, finished.stderr].concat()).unwrap()
-    };
-    assert!(list("").ends_with("\n  ready\n"));
-    assert!(list("build = [[\"true\"]]").ends_with("\n  not built yet\n"));
+    let (said, _) = skinbench(&folder, &["list"]);
     assert!(
-        list("needs = [\"no-such-program\"]")
-            .contains("the program no-such-program is not on the PATH")
-    );
-    let source = "[[sources]]\nfolder = \"x\"\narchive = \"x.tar.gz\"\nrepository = \"https://x\"\ncommit = \"abc\"\n";
-    std::fs::write(&file, format!("{text}{source}")).unwrap();
-    let finished = skinbench(
-        &folder,
-        &["verify", "walkers", "--instances", "1", "--peers", "."],
-    );
-    let said = String::from_utf8(finished.stdout).unwrap();
-    assert!(
-        said.contains(
-            "good: skipped: no x.tar.gz in $SKINBENCH_SHARED/peers; or: git clone https://x "
-        ),
+        said.contains("\n  none: there is no manifest in the folder peers\n"),
         "{said}"
     );
-    for (more, expected) in [
-        ("colour = 1", "unknown field `colour`"),
-        (
-            "build = [[]]",
-            "an empty command; expected a program and its arguments",
-        ),
-        ("build = [[\"false\"]]", "false failed (exit status: 1)"),
-        ("needs = 3", "invalid type: integer `3`"),
+    manifest_with(&folder, "good", "threads = true");
+    manifest_with(&folder, "weight", "needs = ['nowhere']");
+    std::fs::write(folder.path().join("peers/x.toml"), "").unwrap();
+    let (said, code) = skinbench(&folder, &["list"]);
+    assert_eq!(code, Some(0), "{said}");
+    for expected in [
+        "\n  good, good:threads",
+        "; needs nowhere on the PATH\n",
+        "\nnote: peers/x.toml: ",
     ] {
-        std::fs::write(&file, format!("{more}\n{text}")).unwrap();
-        let finished = skinbench(&folder, &["build", "--peers", "."]);
-        let said = String::from_utf8([finished.stdout, finished.stderr].concat()).unwrap();
-        assert!(
-            said.contains(expected) && !finished.status.success(),
-            "{said}; expected {expected}"
-        );
+        assert!(said.contains(expected), "{said}; expected {expected}");
     }
+    let output = command(&folder, &["list", "--json"]).output().unwrap();
+    let listed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let [good, weight] = &listed["peers"].as_array().unwrap()[..] else {
+        panic!("{listed}");
+    };
+    assert_eq!(good["backends"], json!(["good", "good:threads"]));
+    assert_eq!(
+        (&good["owner"], &good["missing"]),
+        (&json!("good and sons"), &Value::Null)
+    );
+    assert_eq!(weight["missing"], "needs nowhere on the PATH");
+}
+
+/// Sources come from an archive that is at hand, or from a repository, at the commit that is asked for.
+#[cfg(unix)]
+#[test]
+fn sources_are_fetched_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |script: &str| {
+        let output = std::process::Command::new("sh")
+            .args(["-ec", script])
+            .current_dir(folder.path())
+            .env("FETCH", Path::new(ROOT).join("peers/fetch"))
+            .env("BUILD", folder.path().join("build"))
+            .env("SKINBENCH_SHARED", folder.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{script}: {output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    run("git init --quiet origin && cd origin && git config user.name a && git config user.email a@b
+        echo 1 >file && git add file && git commit --quiet -m 1 && echo 2 >file && git commit --quiet -a -m 2");
+    let commits = run("git -C origin log --reverse --format=%H");
+    let fetched = |commit: &str| {
+        let fetch = format!("sh \"$FETCH\" origin \"file://$PWD/origin\" {commit}");
+        run(&format!("{fetch}; cat build/sources/origin/file"))
+    };
+    for (commit, content) in commits.lines().zip(["1", "2"]) {
+        assert_eq!(fetched(commit), content);
+    }
+    run("echo changed >build/sources/origin/file");
+    assert_eq!(fetched(&commits[41..]), "changed", "it is there already");
+    run("mkdir peers && echo packed >origin/file && tar -czf peers/origin.tar.gz origin");
+    assert_eq!(fetched(&commits[..40]), "packed");
 }
 
 /// The lines of the program, and those that it reads, are as the schema for others says.
@@ -555,8 +634,8 @@ fn lines_are_as_the_schema_says() {
             model: "b".into(),
             instances: "c".into(),
             count: 1,
-            attributes: "pnt".into(),
-            normals: "raw".into(),
+            attributes: Attributes::Pnt,
+            normals: Normals::Raw,
             threads: 2,
         },
         Request::Write {
@@ -573,8 +652,8 @@ fn lines_are_as_the_schema_says() {
     let abilities = PeerAbilities {
         protocol: 1,
         outputs: vec![Output::Model, Output::Palette],
-        attributes: vec!["p".into()],
-        normals: vec!["unit".into()],
+        attributes: vec![Attributes::P],
+        normals: vec![Normals::Unit],
         rotations: RotationBlend::Slerp,
         groups: true,
     };
@@ -662,6 +741,7 @@ fn fits(root: &Value, schema: &Value, value: &Value) -> bool {
 }
 
 /// The folder of peers has one that is called numpy, which Python would import in the place of the package.
+#[cfg(unix)]
 #[test]
 fn numpy_is_not_built_without_numpy() {
     use std::os::unix::fs::PermissionsExt;
@@ -677,20 +757,16 @@ fn numpy_is_not_built_without_numpy() {
     std::fs::write(&bare, script).unwrap();
     std::fs::set_permissions(&bare, PermissionsExt::from_mode(0o755)).unwrap();
     let path = std::env::var("PATH").unwrap_or_default();
-    let peers = Path::new(ROOT).join("peers");
-    let output = Command::new(cargo_bin!("skinbench"))
-        .args(["peers", "build", "-p", "numpy", "--peers"])
-        .arg(peers)
-        .current_dir(folder.path())
+    let manifest = Path::new(ROOT).join("peers/numpy.toml");
+    let arguments = ["verify", "walkers", "--instances", "1", "-b"];
+    let output = command(&folder, &arguments)
+        .arg(manifest)
         .env("PATH", format!("{}:{path}", folder.path().display()))
-        .env("COLUMNS", "1000")
-        .env("CARGO_TARGET_DIR", folder.path().join("target"))
         .output()
         .unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(
-        text.contains("numpy: python3 failed") && text.contains("No module named 'numpy'"),
-        "{text}"
-    );
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    let expected = "numpy: skipped: cannot be built (exit status: 1: \
+                    ModuleNotFoundError: No module named 'numpy'); see ";
+    assert!(said.contains(expected), "{said}");
 }

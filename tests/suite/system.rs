@@ -287,7 +287,6 @@ fn closed_pipes_end_no_command_with_an_error() {
         "verify smoke --instances 3 -b cpu-scalar",
         RUN,
         "sweep smoke --instances 3 --passes 0 --frames 2 -b cpu-scalar -o swept",
-        "peers list --peers .",
     ] {
         for both in [false, true] {
             let output = unread(&folder, arguments, both);

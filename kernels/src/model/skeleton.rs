@@ -29,7 +29,7 @@ impl Transform {
     };
 
     /// Rotation x y z w, translation x y z, scale x y z.
-    pub(crate) fn components(&self) -> [f32; 10] {
+    pub fn components(&self) -> [f32; 10] {
         let [x, y, z, w] = self.rotation.to_array();
         let [tx, ty, tz] = self.translation.to_array();
         let [sx, sy, sz] = self.scale.to_array();

@@ -88,9 +88,9 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let backends = arguments.workload.backends()?;
     let scenes = arguments.workload.scenes()?;
-    distinct_names(&scenes)?;
+    let names: Vec<&str> = scenes.iter().map(|scene| scene.name.as_str()).collect();
+    distinct_names("scenes", &names)?;
     let axes = Axes {
         settings: arguments.axes.0.clone(),
         threads: arguments.workload.machine.threads.clone(),
@@ -99,6 +99,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     for plan in &plans {
         common::checked(&plan.settings)?;
     }
+    let backends = arguments.workload.backends.entries()?;
+    let names: Vec<&str> = backends.iter().map(|backend| backend.name).collect();
+    distinct_names("backends", &names)?;
     let context = arguments.workload.machine.open()?;
     arguments.clock.choose(&context)?;
     let contexts = arguments.workload.machine.thread_counts(&context)?;
@@ -221,7 +224,7 @@ fn finish(
     } else {
         Named::Somewhere
     };
-    let exit = common::exit(&arguments.workload.named(), &record.ended, named);
+    let exit = common::exit(&arguments.workload.backends.backends, &record.ended, named);
     let kept = record.kept;
     let has_rows = !record.ended.is_empty();
     let is_search = arguments.budget.is_some() || arguments.memory.is_some();
@@ -264,13 +267,12 @@ fn finish(
     Ok(exit)
 }
 
-/// Checks that no two scenes have the name by which results tell them apart.
-fn distinct_names(scenes: &[Scene]) -> Result<(), UsageError> {
-    for (at, scene) in scenes.iter().enumerate() {
-        let name = &scene.name;
-        if scenes[..at].iter().any(|other| other.name == *name) {
+/// Checks that names, by which rows of the results are told apart, occur once.
+fn distinct_names(what: &str, names: &[&str]) -> Result<(), UsageError> {
+    for (at, name) in names.iter().enumerate() {
+        if names[..at].contains(name) {
             return Err(UsageError(format!(
-                "two scenes are called {name}; expected each once, or two runs"
+                "two {what} are called {name}; expected each once, or two runs"
             )));
         }
     }

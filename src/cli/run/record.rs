@@ -1,6 +1,7 @@
 //! What a run writes, and what an earlier run of the same program wrote into its folder.
 
-use super::{Progress, common, say, tell};
+use super::super::say_json_line;
+use super::{Progress, common, tell};
 use anyhow::Context as _;
 use flate2::CrcReader;
 use skinbench::backend::Context;
@@ -218,7 +219,7 @@ impl Observer for Recorder<'_> {
         self.record.write(|results| results.write(&rows));
         if self.record.prints_json {
             for row in &rows {
-                say(serde_json::to_string(row)? + "\n")?;
+                say_json_line(row)?;
             }
         }
         self.outcomes.push(outcome.clone());

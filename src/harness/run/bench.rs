@@ -18,7 +18,6 @@ use crate::registry::BackendEntry;
 use crate::scene::DeviceLoad;
 use crate::threads::Threads;
 use std::ops::{Range, RangeInclusive};
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// Time for frames with two in flight, and their smallest and largest number.
@@ -28,18 +27,32 @@ const THROUGHPUT_FRAMES: RangeInclusive<u32> = 3..=100;
 const MOST_OWN_FRAMES: u32 = 1 << 13;
 
 /// A backend with its buffers.
-pub(super) struct Contender<'a> {
+pub(super) struct Subject<'a> {
     pub entry: &'static BackendEntry,
     /// The crowd that it runs.
     pub crowd: &'a Crowd,
     pub prepared: Box<dyn Prepared>,
+    /// `true` once a frame gave work to the device.
+    pub uses_device: bool,
+}
+
+/// A backend that takes part in a run.
+pub(super) struct Contender<'a> {
+    pub subject: Subject<'a>,
     /// The result so far. Its memory and device work are those of the last measured frame.
     pub outcome: Outcome,
     pub warm_up: WarmUp,
-    /// `true` once a frame gave work to the device.
-    pub uses_device: bool,
     pub pacing: Pacing,
     pub clocks: Clocks,
+}
+
+/// What a frame is run for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Probe {
+    /// The whole frame and its stages, but for those that fences time.
+    Stages,
+    /// The stages that fences time: in frames of their own, so that no measured frame waits within itself.
+    Fences,
 }
 
 impl<'a> Contender<'a> {
@@ -51,12 +64,14 @@ impl<'a> Contender<'a> {
         outcome: Outcome,
     ) -> Self {
         Self {
-            entry,
-            crowd,
-            prepared,
+            subject: Subject {
+                entry,
+                crowd,
+                prepared,
+                uses_device: false,
+            },
             outcome,
             warm_up: WarmUp::default(),
-            uses_device: false,
             pacing: Pacing::default(),
             clocks: Clocks::default(),
         }
@@ -101,7 +116,7 @@ pub(super) struct Bench {
     timer: StageTimer,
     clocks: ThreadClocks,
     threads: Threads,
-    disturber: Rc<Disturber>,
+    disturber: Disturber,
     load: DeviceLoad,
     processor: ProcessorClock,
     /// Reads the device's clock in MHz, where its driver tells it.
@@ -121,7 +136,7 @@ impl Bench {
             timer: StageTimer::default(),
             clocks: ThreadClocks::new(threads),
             threads: threads.clone(),
-            disturber: Rc::new(Disturber::new(options.disturbance)),
+            disturber: Disturber::new(options.disturbance),
             load,
             processor: ProcessorClock::default(),
             megahertz: device.megahertz_reader(),
@@ -130,16 +145,16 @@ impl Bench {
     }
 
     /// What keeps the device's clock up while a backend is measured; `None` if nothing does.
-    fn pacer(&self, contender: &Contender) -> Option<Pacer<'_>> {
+    fn pacer(&self, subject: &Subject) -> Option<Pacer<'_>> {
         self.device
             .pacer()
-            .filter(|_| contender.uses_device && self.load == DeviceLoad::Busy)
+            .filter(|_| subject.uses_device && self.load == DeviceLoad::Busy)
     }
 
     /// Notes the clocks at the end of a block of so many frames, and states those of all frames so far.
     fn note_clocks(&self, contender: &mut Contender, frames: usize) -> Result<()> {
         let clocks = &mut contender.clocks;
-        if contender.uses_device
+        if contender.subject.uses_device
             && let Some(pacer) = self.device.pacer()
         {
             clocks
@@ -156,20 +171,24 @@ impl Bench {
         Ok(())
     }
 
-    /// Runs one frame, from the crowd's tick to its last pixel; leaves its spans in the timer, without those that
-    /// fences would measure.
-    pub fn frame(&mut self, contender: &mut Contender, tick: u32) -> Result<Duration> {
+    /// Runs one frame, from the crowd's tick to its last pixel; leaves in the timer what the probe asks for.
+    pub fn frame(&mut self, subject: &mut Subject, tick: u32, probe: Probe) -> Result<Duration> {
+        let is_fenced = self.device.clock().is_fenced();
         self.device.take_work();
-        self.device.set_timing(!self.device.clock().is_fenced());
+        self.device.set_timing(probe == Probe::Fences || !is_fenced);
         self.begin();
         let computed_before = self.clocks.now();
         let start = self.device.now();
-        self.submit(contender, tick)?.finish()?;
+        self.submit(subject, tick)?.finish()?;
         let time = self.device.now().duration_since(start);
         let computed_after = self.clocks.now();
         self.device.set_timing(true);
         self.device.collect(&mut self.timer)?;
         let spans = &mut self.timer.spans;
+        if probe == Probe::Fences {
+            spans.retain(|span| span.clock == Clock::Fenced);
+            return Ok(time);
+        }
         let ns = time.as_nanos() as u64;
         spans.push(StageTime::new(Stage::Frame, Clock::Wall, ns));
         if let (Some(before), Some(after)) = (computed_before, computed_after) {
@@ -187,7 +206,7 @@ impl Bench {
         interrupted: impl Fn() -> bool,
         record: impl FnMut(Duration),
     ) -> Result<Range<u32>> {
-        let Some(program) = contender.prepared.self_timed() else {
+        let Some(program) = contender.subject.prepared.self_timed() else {
             return self.timed_block(contender, frames, interrupted, record);
         };
         self.program_block(
@@ -196,7 +215,10 @@ impl Bench {
             frames.clone(),
             record,
         )?;
-        let host = contender.prepared.footprint(contender.crowd).host;
+        let Subject {
+            prepared, crowd, ..
+        } = &contender.subject;
+        let host = prepared.footprint(crowd).host;
         // A program that does not say what it holds has no memory to report.
         contender.outcome.resources = (host.total() > 0).then(|| Resources {
             memory: BackendMemory {
@@ -240,21 +262,20 @@ impl Bench {
         mut record: impl FnMut(Duration),
     ) -> Result<Range<u32>> {
         let mut measured = frames.start..frames.start;
-        self.device.work_for(contender.entry.name);
-        if contender.crowd.has_frozen() && !interrupted() {
+        self.device.work_for(contender.subject.entry.name);
+        if contender.subject.crowd.has_frozen() && !interrupted() {
             // Other backends overwrote the frozen vertices in the shared buffers; one unrecorded frame restores them.
-            self.frame(contender, frames.start.saturating_sub(1))?;
+            let before = frames.start.saturating_sub(1);
+            self.frame(&mut contender.subject, before, Probe::Stages)?;
         }
         contender.clocks.processor.push(self.processor.measure());
-        let mut pacing = std::mem::take(&mut contender.pacing);
-        pacing.wake(self.pacer(contender))?;
-        contender.pacing = pacing;
+        contender.pacing.wake(self.pacer(&contender.subject))?;
         for frame in frames {
             if interrupted() {
                 break;
             }
             // Frame numbers are ticks, so that every backend computes the same poses.
-            let PacedFrame { time, piece } = self.paced(contender, frame, Self::frame)?;
+            let PacedFrame { time, piece } = self.paced(contender, frame, Probe::Stages)?;
             record(time);
             contender.clocks.frames.extend(piece);
             add(&mut contender.outcome.stages, frame, &self.timer.spans);
@@ -269,7 +290,10 @@ impl Bench {
                 device_is_host: self.device.is_software(),
             };
             contender.outcome.resources = Some(Resources {
-                memory: shared.of(&contender.prepared.footprint(contender.crowd)),
+                memory: shared.of(&contender
+                    .subject
+                    .prepared
+                    .footprint(contender.subject.crowd)),
                 // Each frame clears the count first, so this is the work of the last one.
                 work: self.device.take_work(),
             });
@@ -277,30 +301,23 @@ impl Bench {
         Ok(measured)
     }
 
-    /// Runs a frame with the device's clock kept up, by a function that times it.
-    fn paced(
-        &mut self,
-        contender: &mut Contender,
-        tick: u32,
-        run: impl FnMut(&mut Self, &mut Contender, u32) -> Result<Duration>,
-    ) -> Result<PacedFrame> {
-        let mut pacing = std::mem::take(&mut contender.pacing);
-        let mut rig = BenchRig {
+    /// Runs a frame with the device's clock kept up.
+    fn paced(&mut self, contender: &mut Contender, tick: u32, probe: Probe) -> Result<PacedFrame> {
+        contender.pacing.frame(&mut BenchRig {
             bench: self,
-            contender,
+            subject: &mut contender.subject,
             tick,
-            run,
-        };
-        let paced = pacing.frame(&mut rig);
-        contender.pacing = pacing;
-        paced
+            run: |bench: &mut Self, subject: &mut Subject| bench.frame(subject, tick, probe),
+        })
     }
 
     /// Runs a frame again, without recording it.
     pub fn again(&mut self, contender: &mut Contender, tick: u32) -> Result<()> {
-        match contender.prepared.self_timed() {
+        match contender.subject.prepared.self_timed() {
             Some(program) => program.measure(tick..tick + 1).map(drop),
-            None => self.frame(contender, tick).map(drop),
+            None => self
+                .frame(&mut contender.subject, tick, Probe::Stages)
+                .map(drop),
         }
     }
 
@@ -310,13 +327,13 @@ impl Bench {
         contender: &mut Contender,
         interrupted: impl Fn() -> bool,
     ) -> Result<()> {
-        self.device.work_for(contender.entry.name);
+        self.device.work_for(contender.subject.entry.name);
         if let Some(pacer) = self.device.pacer() {
             pacer.wake()?;
         }
         let mut count = 1;
         while let Some(frame) = contender.warm_up.next_frame(interrupted()) {
-            if let Some(program) = contender.prepared.self_timed() {
+            if let Some(program) = contender.subject.prepared.self_timed() {
                 let stages = &mut contender.outcome.stages;
                 for time in measure_program(program, stages, frame..frame + count)? {
                     contender.warm_up.record(time);
@@ -325,8 +342,8 @@ impl Bench {
                 count = (2 * count).min(MOST_OWN_FRAMES);
                 continue;
             }
-            let time = self.paced(contender, frame, Self::frame)?.time;
-            contender.uses_device |= self.device.take_work().reaches_device();
+            let time = self.paced(contender, frame, Probe::Stages)?.time;
+            contender.subject.uses_device |= self.device.take_work().reaches_device();
             contender.warm_up.record(time);
             // Creates the stages' rows, so that none is allocated while measuring.
             add(&mut contender.outcome.stages, frame, &self.timer.spans);
@@ -347,12 +364,14 @@ impl Bench {
             .min(most)
             .clamp(*THROUGHPUT_FRAMES.start(), *THROUGHPUT_FRAMES.end());
         let mut samples = Vec::new();
-        let paced = self.paced(contender, 0, |bench, contender, _| {
-            bench.device.set_timing(false);
-            let measured = bench.in_flight(contender, frames);
-            bench.device.set_timing(true);
-            samples = measured?;
-            Ok(frame)
+        let paced = contender.pacing.frame(&mut BenchRig {
+            bench: self,
+            subject: &mut contender.subject,
+            tick: 0,
+            run: |bench: &mut Self, subject: &mut Subject| {
+                samples = bench.in_flight(subject, frames)?;
+                Ok(frame)
+            },
         })?;
         contender.clocks.in_flight.extend(paced.piece);
         let last = (!samples.is_empty()).then_some(frames);
@@ -369,14 +388,16 @@ impl Bench {
     }
 
     /// Times from one frame's end to the next one's with two in flight; empty if frames end when they are submitted.
-    fn in_flight(&mut self, contender: &mut Contender, frames: u32) -> Result<Vec<(u32, u64)>> {
+    fn in_flight(&mut self, subject: &mut Subject, frames: u32) -> Result<Vec<(u32, u64)>> {
+        self.device.set_timing(false);
         let mut ends = Vec::with_capacity(frames as usize + 1);
         let mut earlier: Option<Flight> = None;
         // One frame more than is recorded: the first end has no predecessor.
         for frame in 0..=frames {
             self.begin();
-            let Some(flight) = self.submit(contender, frame)?.launch() else {
-                return Ok(Vec::new());
+            let Some(flight) = self.submit(subject, frame)?.launch() else {
+                ends.clear();
+                break;
             };
             if let Some(earlier) = earlier.replace(flight) {
                 earlier.land()?;
@@ -387,6 +408,7 @@ impl Bench {
             last.land()?;
             ends.push(Instant::now());
         }
+        self.device.set_timing(true);
         let times = ends
             .windows(2)
             .map(|ends| (ends[1] - ends[0]).as_nanos() as u64);
@@ -400,22 +422,11 @@ impl Bench {
             return Ok(());
         }
         for frame in frames {
-            let paced = self.paced(contender, frame, Self::fenced_frame)?;
+            let paced = self.paced(contender, frame, Probe::Fences)?;
             contender.clocks.fenced.extend(paced.piece);
             add(&mut contender.outcome.stages, frame, &self.timer.spans);
         }
         self.note_clocks(contender, 0)
-    }
-
-    /// Runs a frame whose stages on the device are timed by fences; leaves only these in the timer.
-    fn fenced_frame(&mut self, contender: &mut Contender, tick: u32) -> Result<Duration> {
-        self.begin();
-        let start = self.device.now();
-        self.submit(contender, tick)?.finish()?;
-        let time = self.device.now().duration_since(start);
-        self.device.collect(&mut self.timer)?;
-        self.timer.spans.retain(|span| span.clock == Clock::Fenced);
-        Ok(time)
     }
 
     fn begin(&mut self) {
@@ -424,7 +435,7 @@ impl Bench {
     }
 
     /// Submits a frame and what draws it.
-    fn submit(&mut self, contender: &mut Contender, tick: u32) -> Result<Ticket> {
+    fn submit(&mut self, subject: &mut Subject, tick: u32) -> Result<Ticket> {
         let Self {
             output,
             device,
@@ -432,43 +443,43 @@ impl Bench {
             ..
         } = self;
         let mut frame = FrameInput {
-            crowd: contender.crowd,
+            crowd: subject.crowd,
             tick,
             output,
         };
-        let ticket = contender.prepared.submit(&mut frame, timer)?;
-        device.draw(ticket, &*contender.prepared, &frame, timer)
+        let ticket = subject.prepared.submit(&mut frame, timer)?;
+        device.draw(ticket, &*subject.prepared, &frame, timer)
     }
 }
 
-/// A frame of a backend on a bench.
-struct BenchRig<'b, 'c, 'd, F> {
+/// A frame of a backend on a bench, or several that are paced as one.
+struct BenchRig<'b, 's, 'a, F> {
     bench: &'b mut Bench,
-    contender: &'c mut Contender<'d>,
+    subject: &'s mut Subject<'a>,
     tick: u32,
     run: F,
 }
 
 impl<F> Rig for BenchRig<'_, '_, '_, F>
 where
-    F: FnMut(&mut Bench, &mut Contender, u32) -> Result<Duration>,
+    F: FnMut(&mut Bench, &mut Subject) -> Result<Duration>,
 {
     fn pacer(&self) -> Option<Pacer<'_>> {
-        self.bench.pacer(self.contender)
+        self.bench.pacer(self.subject)
     }
 
     fn prepare(&mut self, is_first: bool) -> Result<()> {
-        if !is_first && self.contender.crowd.turnover().is_some() {
+        if !is_first && self.subject.crowd.turnover().is_some() {
             // The same instances are to be replaced again.
-            self.bench
-                .frame(self.contender, self.tick.saturating_sub(1))?;
+            let before = self.tick.saturating_sub(1);
+            self.bench.frame(self.subject, before, Probe::Stages)?;
         }
         self.bench.disturber.before_frame(&self.bench.threads);
         Ok(())
     }
 
     fn frame(&mut self) -> Result<Duration> {
-        (self.run)(self.bench, self.contender, self.tick)
+        (self.run)(self.bench, self.subject)
     }
 }
 
@@ -483,27 +494,12 @@ mod tests {
     use crate::registry::REGISTRY;
     use crate::scene::{BuiltScene, Scene, Settings};
     use std::cell::RefCell;
+    use std::rc::Rc;
 
-    /// Surroundings of one request for frames.
-    #[derive(Debug, Clone, Copy)]
-    struct Seen {
-        frames: usize,
-        /// Lines of memory that were written until then.
-        written: u64,
-    }
-
-    /// A backend that does nothing but look around.
+    /// A backend that does nothing but count the frames of each request.
     struct Watcher {
-        disturber: Rc<Disturber>,
         times_itself: bool,
-        seen: Rc<RefCell<Vec<Seen>>>,
-    }
-
-    impl Watcher {
-        fn note(&self, frames: usize) {
-            let written = self.disturber.written();
-            self.seen.borrow_mut().push(Seen { frames, written });
-        }
+        requests: Rc<RefCell<Vec<usize>>>,
     }
 
     impl Prepared for Watcher {
@@ -517,7 +513,7 @@ mod tests {
             if self.times_itself { Some(self) } else { None }
         }
         fn submit(&mut self, _: &mut FrameInput, _: &mut StageTimer) -> Result<Ticket> {
-            self.note(1);
+            self.requests.borrow_mut().push(1);
             Ok(Ticket::default())
         }
         fn skinned(&self) -> Skinned {
@@ -554,7 +550,7 @@ mod tests {
             false
         }
         fn measure(&mut self, frames: Range<u32>) -> Result<Vec<Vec<StageTime>>> {
-            self.note(frames.len());
+            self.requests.borrow_mut().push(frames.len());
             Ok(vec![Vec::new(); frames.len()])
         }
     }
@@ -571,26 +567,11 @@ mod tests {
             .unwrap()
     }
 
-    /// A watcher that is to be measured.
-    fn watched<'a>(
-        scene: &'a BuiltScene,
-        bench: &Bench,
-        times_itself: bool,
-        seen: &Rc<RefCell<Vec<Seen>>>,
-    ) -> Contender<'a> {
-        let prepared = Box::new(Watcher {
-            disturber: Rc::clone(&bench.disturber),
-            times_itself,
-            seen: Rc::clone(seen),
-        });
-        let outcome = Outcome::new("watcher", 0, Status::Ok);
-        Contender::new(&REGISTRY[0], &scene.crowd, prepared, outcome)
-    }
-
-    /// Surroundings of the requests for a block of two frames.
-    fn seen(disturbance: Disturbance, times_itself: bool) -> Vec<Seen> {
+    /// The requests for a block of two frames, and how many lines of memory were written for each frame of a block of
+    /// one and of a block of two.
+    fn watched(disturbance: Disturbance, times_itself: bool) -> (Vec<usize>, [u64; 2]) {
         let scene = scene();
-        let (context, seen) = (Context::default(), Rc::default());
+        let context = Context::default();
         let options = RunOptions {
             disturbance,
             ..RunOptions::default()
@@ -602,25 +583,29 @@ mod tests {
             &options,
             DeviceLoad::Busy,
         );
-        let mut contender = watched(&scene, &bench, times_itself, &seen);
-        bench.block(&mut contender, 0..2, || false, |_| ()).unwrap();
-        seen.take()
+        let requests = Rc::default();
+        let watcher = Box::new(Watcher {
+            times_itself,
+            requests: Rc::clone(&requests),
+        });
+        let outcome = Outcome::new("watcher", 0, Status::Ok);
+        let mut contender = Contender::new(&REGISTRY[0], &scene.crowd, watcher, outcome);
+        bench.block(&mut contender, 0..1, || false, |_| ()).unwrap();
+        let one = bench.disturber.written();
+        requests.borrow_mut().clear();
+        bench.block(&mut contender, 1..3, || false, |_| ()).unwrap();
+        let two = bench.disturber.written() - one;
+        (requests.take(), [one, two / 2])
     }
 
     #[test]
     fn caches_are_emptied_before_each_frame() {
         for times_itself in [false, true] {
-            let seen = seen(Disturbance { cold: true }, times_itself);
-            let [first, second] = seen[..] else {
-                panic!("{seen:?}")
-            };
-            assert!(
-                (first.frames, second.frames) == (1, 1) && first.written > 0,
-                "{seen:?}"
-            );
-            assert_eq!(second.written, 2 * first.written);
+            let (requests, written) = watched(Disturbance { cold: true }, times_itself);
+            assert_eq!(requests, [1, 1]);
+            assert!(written[0] > 0 && written[0] == written[1], "{written:?}");
         }
-        let warm = seen(Disturbance::default(), false);
-        assert!(warm.iter().all(|seen| seen.written == 0), "{warm:?}");
+        let (_, written) = watched(Disturbance::default(), false);
+        assert_eq!(written, [0, 0]);
     }
 }

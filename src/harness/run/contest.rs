@@ -1,7 +1,7 @@
 //! The course of a run: which backends run together, what admits them, and in which order they are measured.
 
 use super::audit::Auditor;
-use super::bench::{Bench, Contender};
+use super::bench::{Bench, Contender, Probe};
 use super::demand::Demand;
 use super::observer::{Observer, Step};
 use super::options::RunOptions;
@@ -229,19 +229,19 @@ impl<'a> Contest<'a> {
             return Err(BackendError::Unavailable(reason.into()));
         }
         let coverage = self.coverage(&*bench.device)?;
-        let tolerance = self.tolerance(contender.crowd);
+        let tolerance = self.tolerance(contender.subject.crowd);
         let parity = parity::verify(
-            &mut *contender.prepared,
+            &mut *contender.subject.prepared,
             self.context,
-            contender.crowd,
+            contender.subject.crowd,
             &mut bench.output,
             &coverage,
             tolerance,
         )?;
         agreed(contender.outcome.parity.insert(parity).failure.clone())?;
         self.compare_gameplay(contender, bench)?;
-        if unpresentable.is_none() && contender.prepared.self_timed().is_none() {
-            let time = bench.frame(contender, VERIFIED_TICKS[0])?;
+        if unpresentable.is_none() && contender.subject.prepared.self_timed().is_none() {
+            let time = bench.frame(&mut contender.subject, VERIFIED_TICKS[0], Probe::Stages)?;
             contender.warm_up.record(time);
             self.compare_picture(contender, &*bench.device)?;
         }
@@ -249,13 +249,11 @@ impl<'a> Contest<'a> {
     }
 
     /// Reason why a backend's frames cannot be measured with the run's number of passes, if any.
-    fn unpresentable(&self, contender: &mut Contender) -> Option<&'static str> {
-        match (contender.entry.abilities().later_passes, self.demand.passes) {
+    fn unpresentable(&self, contender: &Contender) -> Option<&'static str> {
+        let later_passes = contender.subject.entry.abilities().later_passes;
+        match (later_passes, self.demand.passes) {
             (LaterPasses::SkinAgain, 0) => Some("skins in the draw; needs --passes 1 or more"),
-            // What times itself does not draw.
-            (LaterPasses::NotDrawn, 1..) if contender.prepared.self_timed().is_none() => {
-                Some("its output cannot be drawn; needs --passes 0")
-            }
+            (LaterPasses::NotDrawn, 1..) => Some("its output cannot be drawn; needs --passes 0"),
             _ => None,
         }
     }
@@ -281,7 +279,7 @@ impl<'a> Contest<'a> {
         let Some(gameplay) = &self.scene.gameplay else {
             return Ok(());
         };
-        let backend = &mut *contender.prepared;
+        let backend = &mut *contender.subject.prepared;
         let crowd = &self.scene.crowd;
         for tick in VERIFIED_TICKS {
             let mut frame = FrameInput {
@@ -306,7 +304,7 @@ impl<'a> Contest<'a> {
 
     /// Compares the last frame's picture with the first backend's, unless the backend's vertices differ on purpose.
     fn compare_picture(&mut self, contender: &Contender, device: &dyn DeviceSide) -> Result<()> {
-        let backend = &contender.prepared;
+        let backend = &contender.subject.prepared;
         let exact = backend.blending() == Blending::Linear && backend.approximation().is_none();
         if let Some(depths) = device.depths()?.filter(|_| exact) {
             let Some(first) = &self.first_depths else {
@@ -366,7 +364,7 @@ impl<'a> Contest<'a> {
                     };
                     self.tell(
                         "measuring",
-                        Some(contender.entry),
+                        Some(contender.subject.entry),
                         contender.outcome.parity.as_ref(),
                         at_hand,
                         order.progress(),
@@ -412,7 +410,7 @@ impl<'a> Contest<'a> {
         for mut contender in contenders {
             self.tell(
                 "warming up",
-                Some(contender.entry),
+                Some(contender.subject.entry),
                 contender.outcome.parity.as_ref(),
                 at_hand,
                 0.0,
@@ -454,7 +452,7 @@ impl<'a> Contest<'a> {
                 bench.again(contender, last)?;
             }
         }
-        if contender.prepared.self_timed().is_some() {
+        if contender.subject.prepared.self_timed().is_some() {
             return Ok(());
         }
         bench.fenced_frames(contender, measured)?;
@@ -477,8 +475,8 @@ impl<'a> Contest<'a> {
 
     /// Compares some vertices of the last frame with the reference of its tick. Fails if they are wrong.
     fn audit(&mut self, contender: &mut Contender, bench: &mut Bench, tick: u32) -> Result<()> {
-        let backend = &mut *contender.prepared;
-        let crowd = contender.crowd;
+        let backend = &mut *contender.subject.prepared;
+        let crowd = contender.subject.crowd;
         let instances = self.auditor.instances(crowd, backend.visible()?.as_deref());
         let coverage = Coverage {
             ticks: vec![tick],
@@ -509,7 +507,7 @@ impl<'a> Contest<'a> {
     fn measure_limits(&mut self, contenders: &mut [Contender], device: &dyn DeviceSide) {
         self.tell("measuring", None, None, contenders.len(), 0.0);
         for contender in contenders {
-            for traffic in contender.prepared.traffic(contender.crowd) {
+            for traffic in contender.subject.prepared.traffic(contender.subject.crowd) {
                 let clock = match traffic.memory {
                     Memory::Host { .. } | Memory::Staging { .. } => Clock::Wall,
                     Memory::Device | Memory::Upload => device.clock().label(),
@@ -556,13 +554,13 @@ impl<'a> Contest<'a> {
     /// Ends a backend, which has no times if it failed.
     fn end(&mut self, contender: Contender, ended: Result<()>) -> io::Result<()> {
         let Contender {
-            prepared,
+            subject,
             mut outcome,
             ..
         } = contender;
-        outcome.device = prepared.device();
-        outcome.gameplay_delay = prepared.gameplay_delay();
-        drop(prepared);
+        outcome.device = subject.prepared.device();
+        outcome.gameplay_delay = subject.prepared.gameplay_delay();
+        drop(subject);
         if let Err(error) = ended {
             outcome = outcome.failed(&error);
         }

@@ -117,7 +117,7 @@ fn layer(keys: &Keys) -> Result<LayerPlan, SceneError> {
         play,
         fade,
         times: times(keys)?,
-        clip_place: keys.place("clip"),
+        clip_place: Some(keys.place("clip")),
     })
 }
 

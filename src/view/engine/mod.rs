@@ -15,10 +15,9 @@ use crate::reference::WorstError;
 use crate::registry;
 use crate::report::{Screen, run_table, run_text};
 use crate::results::MeasuredScene;
-use crate::scene::{BuiltScene, Scene, SceneError, Settings};
+use crate::scene::{BuiltScene, Scene, Settings};
 use crate::threads::Threads;
 use indexmap::IndexSet;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// A measurement as the window shows it.
@@ -43,8 +42,6 @@ pub struct Facts {
     pub settings: Settings,
     /// Clips of the first group's model.
     pub clips: Vec<String>,
-    /// Joints of the model of each of the scene's groups.
-    pub joints: Arc<Vec<Vec<String>>>,
     /// Length of the clip of the first instance in seconds.
     pub duration: f64,
     /// Repairs and omissions of importers, and textures that cannot be decoded.
@@ -120,7 +117,7 @@ pub struct Engine {
     /// Threads of the context; none for all.
     threads: Option<u32>,
     /// The scene that was asked for last, whether or not it could be built.
-    wanted: Option<Result<Scene, SceneError>>,
+    wanted: Option<Scene>,
     /// Reason why it could not be built.
     problem: Option<String>,
     /// The last scene that could be built.
@@ -360,15 +357,11 @@ impl Engine {
     }
 
     /// Builds a scene unless it is the one that was asked for last. If it cannot be built, the one before stays.
-    fn set_scene(&mut self, scene: Result<Scene, SceneError>) {
+    fn set_scene(&mut self, scene: Scene) {
         if self.wanted.as_ref() == Some(&scene) {
             return;
         }
-        match scene
-            .as_ref()
-            .map_err(Clone::clone)
-            .and_then(|scene| scene.build((self.memory)()))
-        {
+        match scene.build((self.memory)()) {
             Ok(built) => {
                 self.sides.clear();
                 self.built = Some(Built::new(built));
@@ -397,17 +390,11 @@ impl Facts {
                 }
             }
         }
-        let models = scene.models.iter();
         Self {
             instances: scene.crowd.instance_count(),
             vertices: scene.crowd.vertex_count(),
             settings: scene.settings.clone(),
             clips,
-            joints: Arc::new(
-                models
-                    .map(|model| model.skeleton().names().to_vec())
-                    .collect(),
-            ),
             duration,
             notes: notes(&scene.crowd),
         }

@@ -32,8 +32,6 @@ pub struct Live {
 pub enum Action {
     /// Choose a scene or a model in a dialog.
     Open,
-    /// Write the scene to a file that is chosen in a dialog.
-    Save,
     /// Measure what is shown.
     Measure,
     /// End the measurement.

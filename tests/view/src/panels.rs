@@ -11,7 +11,6 @@ use skinbench::view::engine::{Facts, Measured, Shown, SideShown};
 use skinbench::view::panels::{self, Action, Live};
 use skinbench::view::player::{FRAME, Looping, Speed};
 use skinbench::view::state::{Errors, Preferences, State};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Input of a panel, and the actions that it asks for.
@@ -52,7 +51,6 @@ fn shown() -> Shown {
         vertices: 994_000,
         settings: Settings::default(),
         clips: ["walk", "run", "wave"].map(String::from).to_vec(),
-        joints: Arc::new(vec![["hips", "spine", "head"].map(String::from).to_vec()]),
         duration: 2.0,
         notes: Vec::new(),
     };
@@ -113,14 +111,12 @@ fn play_pause_and_stop_do_what_they_say() {
     click(&mut harness, "Play");
     assert!(harness.state().state.player.playing);
     click(&mut harness, "Stop");
-    let State {
-        player, document, ..
-    } = &harness.state().state;
+    let State { player, opened, .. } = &harness.state().state;
     assert!(
         player.at_bind && !player.playing && player.tick() == 0,
         "the bind pose at the first frame"
     );
-    assert!(!document.is_modified(), "all layers are reset");
+    assert!(!opened.is_changed(), "the wave is taken away");
     click(&mut harness, "Step on");
     let player = &harness.state().state.player;
     assert!(!player.at_bind && (player.position() - FRAME).abs() < 1e-9);
@@ -143,7 +139,7 @@ fn models_and_backends_are_switched_in_their_lists() {
     harness.get_by_value("walkers").click();
     harness.run();
     click(&mut harness, "kernel");
-    assert_eq!(harness.state().state.document.name(), "kernel");
+    assert_eq!(harness.state().state.opened.name(), "kernel");
     click(&mut harness, "A | B");
     assert_eq!(
         harness.state().state.backends(),
@@ -258,13 +254,10 @@ fn parts_of_the_picture_and_errors_are_switched() {
 #[test]
 fn what_needs_the_system_is_left_to_the_window() {
     let mut harness = harness("walkers", egui::Theme::Dark, |_| {});
-    for button in ["Open…", "Save…", "Measure"] {
+    for button in ["Open…", "Measure"] {
         click(&mut harness, button);
     }
-    assert_eq!(
-        harness.state().actions,
-        [Action::Open, Action::Save, Action::Measure]
-    );
+    assert_eq!(harness.state().actions, [Action::Open, Action::Measure]);
     harness.state_mut().live.progress = Some(("measuring cpu-rayon".into(), 0.4));
     harness.run();
     click(&mut harness, "Cancel");
@@ -293,20 +286,14 @@ fn the_wave_is_switched_on_and_off() {
         .get_by_role_and_label(egui::accesskit::Role::CheckBox, "Wave")
         .click();
     harness.run();
-    let text = harness.state().state.document.text();
-    assert!(
-        text.contains("{ clip = \"wave\", start = 1.0, fade_in = 0.4 }"),
-        "{text}"
-    );
+    let State { opened, wave, .. } = &harness.state().state;
+    assert_eq!((opened.is_wave_on(), wave.as_str()), (true, "wave"));
     harness
         .get_by_role_and_label(egui::accesskit::Role::CheckBox, "Wave")
         .click();
     harness.run();
-    let text = harness.state().state.document.text();
-    assert!(
-        text.contains("start = 1.0, fade_in = 0.0, fade_out = 0.4, lasts = 0.4 }"),
-        "{text}"
-    );
+    let opened = &harness.state().state.opened;
+    assert!(!opened.is_wave_on() && opened.is_changed(), "it fades out");
 }
 
 #[test]
@@ -336,44 +323,6 @@ fn options_of_a_run_are_chosen_by_their_controls() {
             state.run.update_rate
         ),
         expected
-    );
-}
-
-#[test]
-fn layers_of_any_group_are_edited() {
-    let mut harness = harness("street", egui::Theme::Dark, |_| {});
-    let groups = harness.state().state.document.groups();
-    let text = |shell: &Shell, group: usize| {
-        shell
-            .state
-            .document
-            .text()
-            .split("[[group]]")
-            .nth(1 + group)
-            .map(str::to_owned)
-    };
-    let layered =
-        |shell: &Shell, group: usize| text(shell, group).unwrap().contains("[[group.layer]]");
-    let last = (0..groups.len())
-        .rfind(|&group| layered(harness.state(), group))
-        .unwrap();
-    let first = (0..groups.len())
-        .find(|&group| layered(harness.state(), group))
-        .unwrap();
-    assert_ne!(first, last);
-    harness.get_by_value(&groups[first]).click();
-    harness.run();
-    click(&mut harness, &groups[last]);
-    assert_eq!(harness.state().state.group, last);
-    let before = text(harness.state(), first);
-    harness.get_all_by_label("Fade out").next().unwrap().click();
-    harness.run();
-    let document = &harness.state().state.document;
-    assert!(document.is_modified() && text(harness.state(), first) == before);
-    assert!(
-        document.text().contains("fade_out = 0.4"),
-        "{}",
-        document.text()
     );
 }
 

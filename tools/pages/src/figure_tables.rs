@@ -207,7 +207,7 @@ pub fn sweep(
             .iter()
             .filter(|entry| entry.is_ok() && sheet.value(&entry.point).is_some())
             .collect();
-        let mut headings = vec![format!("{} by {}", head[1], name(axis))];
+        let mut headings = vec![format!("{}, by {}", head[1], name(axis))];
         let mut columns = Vec::new();
         for value in &sheet.values {
             headings.push(grouped(*value));
