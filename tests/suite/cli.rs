@@ -1077,7 +1077,7 @@ fn a_parity_failure_has_no_times_and_exits_3() {
     // It ends at the first failure, with what was compared until then: a frame of the first group.
     let row = text.lines().find(|line| line.starts_with("cpu-scalar "));
     let cells: Vec<&str> = row.unwrap().split_whitespace().collect();
-    let [_, position, normal, "rad", "1,988", "parity_failed"] = cells[..] else {
+    let [_, position, normal, "1,988", "parity_failed"] = cells[..] else {
         panic!("{text}");
     };
     for error in [position, normal] {
@@ -1343,7 +1343,7 @@ fn what_cannot_be_drawn_is_verified_all_the_same() {
         row.ends_with("  ok") && row.contains("181,328"),
         "{verified}"
     );
-    assert!(verified.ends_with("  ok\n\n"), "{verified}");
+    assert!(verified.contains("  ok\n\n"), "{verified}");
     assert!(output("run smoke --frames 2").contains("its output cannot be drawn; needs --passes"));
     assert!(output("render smoke -o crowd.png").contains("cannot be drawn"));
     assert!(!files(&folder).contains(&"crowd.png".into()));

@@ -87,9 +87,8 @@ fn a_peer_is_measured_beside_ours() {
     let (text, code) = run(&folder, &["good"]);
     assert_eq!(code, Some(0), "{text}");
     let rows = rows(&folder);
-    let of = |backend: &str| -> Vec<&Row> {
-        rows.iter().filter(|row| row.backend == backend).collect()
-    };
+    let of =
+        |backend: &str| -> Vec<&Row> { rows.iter().filter(|row| row.backend == backend).collect() };
     let stages: Vec<&str> = of("good").iter().map(|row| row.stage.name()).collect();
     assert_eq!(stages, ["pose", "skin", "frame"], "{text}");
     for row in of("good") {

@@ -10,6 +10,7 @@ use skinbench::report::{Screen, card, run_table, run_text};
 use skinbench::results::{MeasuredScene, Recorded, Study};
 use skinbench::scene::{Scene, Settings};
 use snapbox::{assert_data_eq, str};
+use std::path::Path;
 
 const MICROSECOND: u64 = 1_000;
 
@@ -249,17 +250,29 @@ fn no_row_wraps_with_every_backend_and_long_times() {
 }
 
 #[test]
-fn sweeps_have_a_row_for_each_backend() {
-    let study = Study::new(Recorded::read(&[super::fixture()]).unwrap());
-    let text = run_text::of_points(&study, Screen::Narrow(80));
-    assert!(
-        widths_of_tables(&text).into_iter().max() <= Some(80),
-        "{text}"
-    );
-    let row = text.lines().find(|line| line.starts_with("cpu-scalar "));
-    assert_eq!(
-        row.unwrap().matches("s ").count() + 1,
-        3,
-        "three crowds: {text}"
-    );
+fn tables_of_many_points_fit() {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    let mut folders = vec![super::fixture()];
+    for entry in std::fs::read_dir(results).unwrap() {
+        folders.push(entry.unwrap().path());
+    }
+    for folder in folders {
+        let Ok(recorded) = Recorded::read(&[&folder]) else {
+            continue;
+        };
+        let text = run_text::of_points(&Study::new(recorded), Screen::Narrow(80));
+        if text.contains("──") {
+            let widest = widths_of_tables(&text).into_iter().max();
+            assert!(widest <= Some(80), "{}: {text}", folder.display());
+        }
+        if folder == super::fixture() {
+            let row = text.lines().find(|line| line.starts_with("cpu-scalar "));
+            let times = row.unwrap().matches("s ").count() + 1;
+            assert_eq!(times, 3, "three crowds: {text}");
+            assert!(
+                text.contains("\nscene    instances  passes  fastest "),
+                "{text}"
+            );
+        }
+    }
 }
