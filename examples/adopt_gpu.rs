@@ -2,7 +2,7 @@
 //! buffer of matrices that the program fills, and a crowd that the device poses. Writes a picture to the file named by its
 //! argument, if there is one. `cargo run --release --no-default-features --features gpu --example adopt_gpu -- PICTURE.png`
 
-use skinbench::asset::walker::walker;
+use skinbench::characters::walker;
 use skinbench::crowd::{Crowd, Layer};
 use skinbench::gpu::adopt::{AdoptedCrowd, AdoptedMesh};
 use skinbench::gpu::passes::skin_kernels::{CANDIDATES, INSTANCES};

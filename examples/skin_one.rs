@@ -7,7 +7,7 @@
 use glam::Vec3;
 use skinbench::model::Model;
 use skinbench::vertex::VertexFormat;
-use skinbench::{asset, pose, skin};
+use skinbench::{asset, characters::walker, pose, skin};
 use std::error::Error;
 use std::process::ExitCode;
 
@@ -26,7 +26,7 @@ fn try_main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let model = match arguments.next() {
         Some(path) => asset::load(path)?,
-        None => asset::walker::walker(5_000)?,
+        None => walker(5_000)?,
     };
     let time: f32 = arguments
         .next()

@@ -6,7 +6,7 @@
 //!
 //! - **Kernels.** [`model`], [`pose`] and [`skin`] turn a clip and a mesh into vertices: free functions over slices,
 //!   without files, clocks or a graphics API. They are also a crate of their own, `skinbench-kernels`.
-//! - **Content.** [`asset`] reads models, [`scene`] builds crowds of them.
+//! - **Content.** [`asset`] reads models, [`characters`] generates some, [`scene`] builds crowds of them.
 //! - **Harness.** [`harness::run`] verifies and measures [`backend`]s: those in [`registry`], and your own.
 //!
 //! With `default-features = false`, the crate has no wgpu and no command line.
@@ -16,7 +16,7 @@
 //! Pose the built-in walker at a quarter of a second, and skin it:
 //!
 //! ```
-//! use skinbench::{asset::walker::walker, pose, skin, vertex::VertexFormat};
+//! use skinbench::{characters::walker, pose, skin, vertex::VertexFormat};
 //!
 //! let model = walker(1_000)?;
 //! let joints = model.skeleton().len();
@@ -64,8 +64,9 @@
 //!
 //! Modules from the ground up. Each one imports only what stands above it in this table; `tests/architecture.rs` holds
 //! the source to it. The lowest floors are crates of their own, which are re-exported here: `skinbench-kernels`;
-//! `skinbench-formats` as [`asset`], which holds importers, the exporter and the built-in characters; `skinbench-frame` as
-//! [`frame`], the parts of a frame that everything above shares; and `skinbench-gpu` as [`gpu`], its passes on a device.
+//! `skinbench-formats` as [`asset`], which holds importers and the exporter; `skinbench-characters` as [`characters`], the
+//! built-in models; `skinbench-frame` as [`frame`], the parts of a frame that everything above shares; and `skinbench-gpu`
+//! as [`gpu`], its passes on a device.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -87,9 +88,8 @@
 //! | --- | --- | --- | --- |
 //! | crowd | all instances of a scene: [`crowd::Crowd`] | everywhere | groups |
 //! | group | the instances of one model: [`crowd::Group`] | everywhere | chunks on the GPU, blocks on the CPU |
-//! | chunk | neighbouring instances of a group which fit one binding of the device, and take one dispatch or draw | GPU | instances |
-//! | span | neighbouring chunks, of any groups, which share a binding and take one dispatch or draw together: only merged backends have them | GPU | chunks |
-//! | batch | a chunk as the pose kernels see it: its instances with their layers, time and buffers | GPU | instances |
+//! | batch | neighbouring chunks, of any groups, which share buffers, and dispatches of kernels that choose among chunks: those that pose, or a merged one | GPU | chunks |
+//! | chunk | neighbouring instances of a group which fit one binding of the device | GPU | instances |
 //! | part | neighbouring blocks which one thread takes through all pose stages; may begin in one group and end in the next | CPU | blocks |
 //! | block | up to 16 instances of one group, side by side in the lanes of vectors: [`blocks::Block`] | CPU | lanes |
 //! | lane | one instance of a block | CPU | |
@@ -118,11 +118,12 @@ pub mod view;
 #[cfg(all(feature = "cli", feature = "gpu"))]
 pub mod web;
 
+pub use skinbench_characters as characters;
 pub use skinbench_formats as asset;
 pub use skinbench_frame::{self as frame, frustum, wording};
 #[cfg(feature = "gpu")]
 pub use skinbench_gpu as gpu;
 pub use skinbench_kernels::{
-    bake, blocks, compaction, crowd, device_palette, gameplay, model, morph, pose, probe,
+    bake, blocks, compaction, crowd, device_palette, error, gameplay, model, morph, pose, probe,
     reference, simd, skin, threads, vertex, vertex_frames,
 };

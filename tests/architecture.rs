@@ -314,6 +314,11 @@ fn imports_of_the_formats_go_down() {
 }
 
 #[test]
+fn imports_of_the_characters_go_down() {
+    assert_down("characters/src/lib.rs");
+}
+
+#[test]
 fn imports_of_the_frame_go_down() {
     assert_down("frame/src/lib.rs");
 }

@@ -1,10 +1,10 @@
 //! Memory of CPU backends, counted by the allocator: what they promise is what they take, and a frame takes nothing.
 //! A binary of its own, because the allocator is that of the whole process.
 
-use skinbench::asset::extremes;
-use skinbench::asset::face::face;
-use skinbench::asset::walker::walker;
 use skinbench::backend::Context;
+use skinbench::characters;
+use skinbench::characters::face;
+use skinbench::characters::walker;
 use skinbench::crowd::{Crowd, Layer};
 use skinbench::frame::{FrameInput, Job, OutputBuffers, Purpose, StageTimer};
 use skinbench::gameplay::Gameplay;
@@ -65,7 +65,7 @@ fn promises_are_what_the_heap_gives() {
         crowd(vec![(walker(500).unwrap(), 1)]),
         crowd(vec![
             (walker(500).unwrap(), 300),
-            (extremes::star_64().unwrap(), 37),
+            (characters::star_64().unwrap(), 37),
         ]),
         crowd(vec![(walker(1_000).unwrap(), 2_000)]),
         crowd(vec![

@@ -1,8 +1,7 @@
 //! The same character with other counts: fewer influences, more or fewer vertices.
 
-#[cfg(feature = "resample")]
-use skinbench_kernels::model::Repair;
-use skinbench_kernels::model::{Influences, MAX_INFLUENCES, Model, ModelError};
+use skinbench_kernels::error::{DataError, Result};
+use skinbench_kernels::model::{Influences, MAX_INFLUENCES, Model};
 
 /// Fraction of a weight that a joint passes to its relatives.
 const GIVEN: f32 = 0.2;
@@ -11,13 +10,13 @@ const GIVEN: f32 = 0.2;
 ///
 /// # Errors
 /// A limit outside 1 to 16.
-pub fn with_influences(model: Model, limit: usize) -> Result<Model, ModelError> {
+pub fn with_influences(model: Model, limit: usize) -> Result<Model> {
     check_influences(limit)?;
     let mut parts = model.into_parts();
     for primitive in &mut parts.primitives {
         let mut limited = Influences::default();
         for vertex in 0..primitive.positions.len() {
-            limited.push(largest(primitive.influences.of(vertex).collect(), limit));
+            limited.push_largest(primitive.influences.of(vertex).collect(), limit);
         }
         primitive.influences = limited;
     }
@@ -29,7 +28,7 @@ pub fn with_influences(model: Model, limit: usize) -> Result<Model, ModelError> 
 ///
 /// # Errors
 /// A count outside 1 to 16.
-pub fn spread(model: Model, count: usize) -> Result<Model, ModelError> {
+pub fn spread(model: Model, count: usize) -> Result<Model> {
     check_influences(count)?;
     let mut parts = model.into_parts();
     for primitive in &mut parts.primitives {
@@ -52,7 +51,7 @@ pub fn spread(model: Model, count: usize) -> Result<Model, ModelError> {
                     break;
                 }
             }
-            influences.push(largest(held, count));
+            influences.push_largest(held, count);
         }
         primitive.influences = influences;
     }
@@ -72,10 +71,10 @@ fn relatives(joints: &[u16], parents: &[u16]) -> Vec<Vec<u16>> {
     relatives
 }
 
-fn check_influences(count: usize) -> Result<(), ModelError> {
+fn check_influences(count: usize) -> Result<()> {
     if !(1..=MAX_INFLUENCES).contains(&count) {
         let problem = format!("{count} requested; expected 1 to {MAX_INFLUENCES}");
-        return Err(ModelError::new("influences", problem));
+        return Err(DataError::new("influences", problem));
     }
     Ok(())
 }
@@ -88,16 +87,6 @@ pub(crate) fn add(pairs: &mut Vec<(u16, f32)>, joint: u16, weight: f32) {
     }
 }
 
-fn largest(mut pairs: Vec<(u16, f32)>, limit: usize) -> Vec<(u16, f32)> {
-    pairs.sort_by(|a, b| b.1.total_cmp(&a.1));
-    pairs.truncate(limit);
-    let sum: f32 = pairs.iter().map(|pair| pair.1).sum();
-    for (_, weight) in &mut pairs {
-        *weight /= sum;
-    }
-    pairs
-}
-
 /// The model with about `count` vertices (within 10 %): triangles are split at the midpoints of their edges, then edges
 /// collapse.
 ///
@@ -107,27 +96,27 @@ fn largest(mut pairs: Vec<(u16, f32)>, limit: usize) -> Vec<(u16, f32)> {
 /// # Errors
 /// A model with morph targets; or a count that cannot be reached, with the closest one.
 #[cfg(feature = "resample")]
-pub fn with_vertices(model: Model, count: u32) -> Result<Model, ModelError> {
+pub fn with_vertices(model: Model, count: u32) -> Result<Model> {
     if !model.mesh().targets().is_empty() {
         let problem = format!(
             "{count} requested; a model with morph targets keeps its {}",
             model.mesh().vertex_count()
         );
-        return Err(ModelError::new("vertices", problem));
+        return Err(DataError::new("vertices", problem));
     }
     let mut parts = model.into_parts();
     let mut sources = Vec::new();
-    // Vertices of primitives that change, vertices of the others, and the others that have triangles.
+    // Vertices of primitives that change, and those of the others.
     let mut changing = 0;
     let mut fixed = 0;
-    let mut flat = 0;
     for primitive in &parts.primitives {
         let source = resample::Source::of(primitive.clone());
         if source.is_some() {
             changing += primitive.positions.len();
         } else {
             fixed += primitive.positions.len();
-            flat += u32::from(!primitive.indices.is_empty());
+            let is_flat = usize::from(!primitive.indices.is_empty());
+            parts.notes.add(FLAT, is_flat);
         }
         sources.push(source);
     }
@@ -138,24 +127,23 @@ pub fn with_vertices(model: Model, count: u32) -> Result<Model, ModelError> {
             *primitive = source.resampled((share * left).round().max(3.0) as usize)?;
         }
     }
-    if flat > 0 {
-        let corners = "whose triangles have fewer than three different corners";
-        let message = format!("kept the vertices of {flat} primitives {corners}");
-        parts.repairs.push(Repair::new(message));
-    }
     let reached: usize = parts.primitives.iter().map(|p| p.positions.len()).sum();
     if (reached as f64 / f64::from(count) - 1.0).abs() > 0.1 {
         let problem =
             format!("{count} requested; the closest count that this model reaches is {reached}");
-        return Err(ModelError::new("vertices", problem));
+        return Err(DataError::new("vertices", problem));
     }
     Model::new(parts)
 }
 
+/// Kind of note about primitives that keep their vertices.
+#[cfg(feature = "resample")]
+const FLAT: &str =
+    "kept the vertices of # primitives whose triangles have fewer than three different corners";
+
 #[cfg(feature = "resample")]
 mod resample {
-    use super::{MAX_INFLUENCES, ModelError, add, largest};
-    use crate::triangles::of_subset;
+    use super::{DataError, MAX_INFLUENCES, Result, add};
     use glam::{Vec3, Vec4};
     use meshopt::{SimplifyOptions, VertexDataAdapter, simplify, simplify_sloppy};
     use skinbench_kernels::model::PrimitiveData;
@@ -175,7 +163,7 @@ mod resample {
         pub(super) fn of(primitive: PrimitiveData) -> Option<Self> {
             let mut materials = vec![0; primitive.positions.len()];
             for subset in &primitive.subsets {
-                for &vertex in of_subset(&primitive, subset) {
+                for &vertex in primitive.indices_of(subset) {
                     materials[vertex as usize] = subset.material;
                 }
             }
@@ -188,12 +176,12 @@ mod resample {
         }
 
         /// The primitive with about `target` vertices.
-        pub(super) fn resampled(mut self, target: usize) -> Result<PrimitiveData, ModelError> {
+        pub(super) fn resampled(mut self, target: usize) -> Result<PrimitiveData> {
             // Each turn adds a vertex for each edge, of which there are at least three.
             while self.primitive.positions.len() < target {
                 if self.primitive.indices.len() / 3 > MAX_TRIANGLES / 4 {
                     let problem = format!("{target} in one primitive are too many");
-                    return Err(ModelError::new("vertices", problem));
+                    return Err(DataError::new("vertices", problem));
                 }
                 self.split();
             }
@@ -270,13 +258,13 @@ mod resample {
         }
 
         /// Triangles over approximately `target` of the vertices.
-        fn collapsed(&self, target: usize) -> Result<Vec<u32>, ModelError> {
+        fn collapsed(&self, target: usize) -> Result<Vec<u32>> {
             let PrimitiveData {
                 positions, indices, ..
             } = &self.primitive;
             let bytes: &[u8] = bytemuck::cast_slice(positions);
             let adapter = VertexDataAdapter::new(bytes, size_of::<[f32; 3]>(), 0)
-                .map_err(|error| ModelError::new("vertices", error.to_string()))?;
+                .map_err(|error| DataError::new("vertices", error.to_string()))?;
             let mut best = indices.clone();
             let mut miss = self.used(&best).abs_diff(target);
             // If seams keep edges from collapsing, simplify without preserving the topology.
@@ -340,7 +328,7 @@ mod resample {
         for (joint, weight) in primitive.influences.of(b) {
             add(&mut sum, joint, weight);
         }
-        primitive.influences.push(largest(sum, MAX_INFLUENCES));
+        primitive.influences.push_largest(sum, MAX_INFLUENCES);
         primitive.positions.len() as u32 - 1
     }
 
@@ -352,7 +340,7 @@ mod resample {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extremes::chain_64;
+    use skinbench_characters::{chain_64, star_64, walker};
 
     #[test]
     fn the_largest_influences_are_kept_and_sum_to_one() {
@@ -375,7 +363,7 @@ mod tests {
 
     #[test]
     fn spread_influences_are_as_many_as_asked_for_and_sum_to_one() {
-        let walker = crate::walker::walker(500).unwrap();
+        let walker = walker(500).unwrap();
         let spread = spread(walker.clone(), 8).unwrap();
         assert_eq!(
             spread.mesh().positions().len(),
@@ -400,7 +388,7 @@ mod tests {
     #[cfg(feature = "resample")]
     #[test]
     fn any_model_takes_other_vertex_counts() {
-        for model in [chain_64().unwrap(), crate::extremes::star_64().unwrap()] {
+        for model in [chain_64().unwrap(), star_64().unwrap()] {
             for count in [400u32, 1_500, 10_000, 30_000] {
                 let other = with_vertices(model.clone(), count).unwrap();
                 let got = other.mesh().vertex_count() as f64;
@@ -438,7 +426,7 @@ mod tests {
         assert!((2_700..3_300).contains(&counts[0]), "{counts:?}");
         assert_eq!(counts[1], 2);
         assert_eq!(
-            model.repairs()[0].message,
+            model.notes().lines().next().unwrap(),
             "kept the vertices of 1 primitives whose triangles have fewer than three different corners"
         );
     }

@@ -1,6 +1,6 @@
 //! Limit on the memory of an import.
 
-use crate::fault::Fault;
+use skinbench_kernels::error::Result;
 use std::cell::Cell;
 
 const TIMES_FILE_SIZE: u64 = 20;
@@ -42,13 +42,13 @@ impl Budget {
         vertices: usize,
         influences: usize,
         place: impl FnOnce() -> String,
-    ) -> Result<(), Fault> {
+    ) -> Result<()> {
         let bytes = vertices as u64 * BYTES_PER_VERTEX + influences as u64 * BYTES_PER_INFLUENCE;
         self.charge(bytes, place)
     }
 
     /// Charges `bytes` to the allowance.
-    pub fn charge(&self, bytes: u64, place: impl FnOnce() -> String) -> Result<(), Fault> {
+    pub fn charge(&self, bytes: u64, place: impl FnOnce() -> String) -> Result<()> {
         let Some(left) = self.left.get().checked_sub(bytes) else {
             bail!(
                 place(),

@@ -1,55 +1,40 @@
 //! Removal of vertices that no triangle uses. They would be skinned and timed, and never drawn.
 
-use crate::triangles;
-use skinbench_kernels::model::{ModelParts, PrimitiveData, Repair, Subset};
+use skinbench_kernels::model::{ModelParts, Notes, PrimitiveData};
 
 /// Leaves out the vertices that no triangle uses, with a note; the others keep their order. A primitive without
 /// triangles keeps all of its vertices, because they are points or ends of lines.
 ///
 /// # Panics
 /// A primitive whose streams, indices and subsets disagree.
-pub fn only_drawn(parts: &mut ModelParts) {
-    let mut left_out = 0;
+pub fn only_drawn(parts: &mut ModelParts, notes: &mut Notes) {
     for primitive in &mut parts.primitives {
         let before = primitive.positions.len();
         trim(primitive);
-        left_out += before - primitive.positions.len();
-    }
-    if left_out > 0 {
-        let message = format!("left out {left_out} vertices that no triangle uses");
-        parts.repairs.push(Repair::new(message));
+        let left_out = before - primitive.positions.len();
+        notes.add("left out # vertices that no triangle uses", left_out);
     }
 }
 
 fn trim(primitive: &mut PrimitiveData) {
     let mut is_used = vec![false; primitive.positions.len()];
-    let mut drawn = Vec::with_capacity(primitive.indices.len());
-    let mut subsets = Vec::new();
     for subset in &primitive.subsets {
-        let first = drawn.len() as u32;
-        drawn.extend(triangles::of_subset(primitive, subset));
-        subsets.push(Subset {
-            material: subset.material,
-            indices: first..drawn.len() as u32,
-        });
+        for &vertex in primitive.indices_of(subset) {
+            is_used[vertex as usize] = true;
+        }
     }
-    for &vertex in &drawn {
-        is_used[vertex as usize] = true;
-    }
-    if drawn.is_empty() || !is_used.contains(&false) {
+    let mut kept: Vec<u32> = (0..is_used.len() as u32).collect();
+    kept.retain(|&vertex| is_used[vertex as usize]);
+    if kept.is_empty() || kept.len() == is_used.len() {
         return;
     }
-    let kept: Vec<u32> = (0..is_used.len() as u32)
-        .filter(|&vertex| is_used[vertex as usize])
-        .collect();
-    for vertex in &mut drawn {
-        *vertex = new_index(&kept, *vertex);
+    let mut trimmed = only(primitive, &kept);
+    for subset in &primitive.subsets {
+        let indices = primitive.indices_of(subset).iter();
+        let indices = indices.map(|&vertex| new_index(&kept, vertex));
+        trimmed.add_subset(subset.material, indices);
     }
-    *primitive = PrimitiveData {
-        indices: drawn,
-        subsets,
-        ..only(primitive, &kept)
-    };
+    *primitive = trimmed;
 }
 
 /// The index of a vertex among those that are kept, which rise.
@@ -70,7 +55,7 @@ pub fn only(primitive: &PrimitiveData, kept: &[u32]) -> PrimitiveData {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use skinbench_kernels::model::TargetDeltas;
+    use skinbench_kernels::model::{Subset, TargetDeltas};
 
     #[test]
     fn the_vertices_of_drawn_triangles_stay() {

@@ -13,8 +13,10 @@ const MODELS: [(&str, &[&str]); 6] = [
 /// Ends of names of models without a skeleton.
 const RIGID: [&str; 3] = ["obj", "stl", "ply"];
 
+const MODEL_3D: &str = "Model 3D, not the text format m3d of Luna's DirectX 12 samples";
+
 /// Kinds of other files, each with its first bytes.
-const HEADS: [(&str, &[u8]); 11] = [
+const HEADS: [(&str, &[u8]); 13] = [
     ("a PNG picture", b"\x89PNG"),
     ("a JPEG picture", b"\xff\xd8\xff"),
     ("a GIF picture", b"GIF8"),
@@ -23,6 +25,8 @@ const HEADS: [(&str, &[u8]); 11] = [
     ("a 7z archive, to be unpacked first", b"7z\xbc\xaf"),
     ("a RAR archive, to be unpacked first", b"Rar!"),
     ("a PDF document", b"%PDF"),
+    (MODEL_3D, b"3DMO"),
+    (MODEL_3D, b"3dmodel "),
     ("a web page, not the file that it shows", b"<!DOCTYPE html"),
     ("a web page, not the file that it shows", b"<html"),
     (

@@ -1,12 +1,11 @@
 //! The list of formats, and the selection of one for a file.
 
 use crate::drawn;
-use crate::error::ImportError;
-use crate::fault::in_file;
 use crate::read_file::{MOST_BYTES, unreadable, without_mark};
 use crate::request::{Request, Vertices};
 use crate::{foreign, gltf, m3d, md5, ogre_xml, ram, regular_file, three_json};
-use skinbench_kernels::model::{Model, ModelParts};
+use skinbench_kernels::error::{DataError, Result};
+use skinbench_kernels::model::{Model, ModelParts, Notes};
 use std::path::Path;
 
 /// A file format that can be read.
@@ -21,10 +20,10 @@ pub struct Format {
     /// `true` if clips are in files of their own; if none are given, those beside the model are used.
     pub clip_files: bool,
     /// Parts of a file that are ignored without a note, under the format's names; a `*` stands for any characters.
-    /// Other parts that are not read become a [`Repair`](skinbench_kernels::model::Repair).
+    /// Other parts that are not read become one of the [`Notes`].
     pub ignored: &'static [&'static str],
     /// Importer of the format.
-    pub import: fn(&Request) -> Result<ModelParts, ImportError>,
+    pub import: fn(&Request, &mut Notes) -> Result<ModelParts>,
 }
 
 /// Most bytes that [`Format::sniff`] receives.
@@ -88,7 +87,7 @@ pub const FORMATS: &[Format] = &[
 ///
 /// # Errors
 /// No such file, no format with this extension or content, or any error of the importer.
-pub fn load(file: impl AsRef<Path>) -> Result<Model, ImportError> {
+pub fn load(file: impl AsRef<Path>) -> Result<Model> {
     load_with(&Request {
         file: file.as_ref(),
         clips: &[],
@@ -101,7 +100,11 @@ pub fn load(file: impl AsRef<Path>) -> Result<Model, ImportError> {
 ///
 /// # Errors
 /// As [`load`], for any of the files; or clips for a format that has them in the model's file.
-pub fn load_with(request: &Request) -> Result<Model, ImportError> {
+pub fn load_with(request: &Request) -> Result<Model> {
+    read(request).map_err(|error| error.in_file(request.file))
+}
+
+fn read(request: &Request) -> Result<Model> {
     let file = request.file;
     let format = format_of(file)?;
     if let [clip, ..] = request.clips
@@ -112,24 +115,25 @@ pub fn load_with(request: &Request) -> Result<Model, ImportError> {
             file.display(),
             format.name
         );
-        return Err(ImportError::new(clip, "", problem));
+        return Err(DataError::new("", problem).in_file(clip));
     }
-    let mut parts = (format.import)(request)?;
+    let mut notes = Notes::default();
+    let mut parts = (format.import)(request, &mut notes)?;
     if request.vertices == Vertices::Drawn {
-        drawn::only_drawn(&mut parts);
+        drawn::only_drawn(&mut parts, &mut notes);
     }
-    Model::new(parts).map_err(in_file(file))
+    Model::new(ModelParts { notes, ..parts })
 }
 
 /// Selects by the file's extension, otherwise by its content.
-fn format_of(file: &Path) -> Result<&'static Format, ImportError> {
+fn format_of(file: &Path) -> Result<&'static Format> {
     let name = file.file_name().unwrap_or_default();
     let name = name.to_string_lossy().to_lowercase();
     let head = regular_file::open_within(file, MOST_BYTES)
         .and_then(|opened| regular_file::read_start(opened, HEAD as u64))
-        .map_err(unreadable(file))?;
+        .map_err(unreadable)?;
     if let Some(problem) = foreign::problem(&name, &head) {
-        return Err(ImportError::new(file, "", problem));
+        return Err(DataError::new("", problem));
     }
     let mut extensions = Vec::new();
     for format in FORMATS {
@@ -142,13 +146,14 @@ fn format_of(file: &Path) -> Result<&'static Format, ImportError> {
         }
     }
     let head = without_mark(&head);
-    FORMATS.iter().find(|f| (f.sniff)(head)).ok_or_else(|| {
-        let names: Vec<_> = FORMATS.iter().map(|f| f.name).collect();
-        let problem = format!(
-            "no known model format; expected a file that ends in {}, or one that begins like {}",
-            extensions.join(", "),
-            names.join(", ")
-        );
-        ImportError::new(file, "", problem)
-    })
+    if let Some(format) = FORMATS.iter().find(|format| (format.sniff)(head)) {
+        return Ok(format);
+    }
+    let names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
+    bail!(
+        "",
+        "no known model format; expected a file that ends in {}, or one that begins like {}",
+        extensions.join(", "),
+        names.join(", ")
+    )
 }

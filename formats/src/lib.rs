@@ -6,19 +6,18 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `error` | the error of all importers |
-//! | `fault` | an error before the name of its file is added |
+//! | `check` | checks, and errors before the name of the file is added |
 //! | `request` | what an importer is asked for |
 //! | `budget` | the limit on an importer's memory |
 //! | `regular_file` | the opening of files that end |
 //! | `read_file` | whole files, and their first bytes |
 //! | `beside` | paths of files that a model file refers to |
-//! | `unread` | parts of files that are not read |
+//! | `ignored` | parts of files that are not read |
 //! | `place` | lines and columns |
 //! | `tokenizer` | the words of text formats |
 //! | `matrices` | matrices from files |
 //! | `tracks` | tracks of a joint from keys that set several channels at once |
-//! | `triangles` | lists of triangles: of strips, of fans, and of subsets of a primitive |
+//! | `triangles` | lists of triangles of strips and of fans |
 //! | `subdivide` | times of further keys, where straight lines between keys leave a curve |
 //! | `seams` | vertices of formats that index positions, normals and texture coordinates separately |
 //! | `textures` | images in files, as they are stored there |
@@ -33,30 +32,23 @@
 //! | `foreign` | files of other kinds, and how to make a model of them |
 //! | `formats` | the list of importers, and which one a file takes |
 //! | `glb` | the exporter |
-//! | `curves` | formulas that built-in models share |
-//! | `extremes` | built-in models with extreme hierarchies |
-//! | `walker` | the built-in walker, and people who differ |
-//! | `face` | the built-in face, with morph targets |
 //! | `adapt` | models with other numbers of vertices and influences |
 //! | `mesh_level` | models with fewer triangles |
 
 #[macro_use]
-mod fault;
+mod check;
 
 pub mod adapt;
 mod beside;
 mod budget;
-mod curves;
 #[cfg(feature = "textures")]
 pub mod decode;
 mod drawn;
-mod error;
-pub mod extremes;
-pub mod face;
 mod foreign;
 mod formats;
 pub mod glb;
 mod gltf;
+mod ignored;
 mod m3d;
 mod matrices;
 mod md5;
@@ -75,10 +67,7 @@ mod three_json;
 mod tokenizer;
 mod tracks;
 mod triangles;
-mod unread;
-pub mod walker;
 
-pub use error::ImportError;
 pub use formats::{FORMATS, Format, HEAD, load, load_with};
 pub use place::Place;
 pub use request::{Request, Vertices};

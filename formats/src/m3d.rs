@@ -2,17 +2,16 @@
 //!
 //! Left-handed, Y up, row vectors. Vertices become one primitive; the subset table divides its triangles by material.
 
-use crate::fault::Fault;
-use crate::read_file::read_file;
+use crate::ignored::Ignored;
+use crate::matrices;
 use crate::request::Request;
 use crate::tokenizer::{Scanner, Syntax};
 use crate::tracks::Tracks;
-use crate::unread::Ignored;
-use crate::{ImportError, matrices};
 use glam::DAffine3;
+use skinbench_kernels::error::{DataError, Result};
 use skinbench_kernels::model::{
-    Clip, Handedness, Influences, Joint, Material, ModelParts, PrimitiveData, RotationBlend, Rows,
-    Skeleton, SkinData, Subset, rows_to_affine,
+    Clip, Handedness, Influences, Joint, Material, ModelParts, Notes, PrimitiveData, RotationBlend,
+    Rows, Skeleton, SkinData, Subset, rows_to_affine,
 };
 
 /// Surfaces beyond their colour, the vertices of subsets, which their triangles name anyway, and the fourth weight, which
@@ -30,9 +29,6 @@ pub const IGNORED: Ignored = &[
     "VertexStart",
 ];
 
-/// First bytes of the binary and the text form of Model 3D, another format whose files end in `.m3d`.
-const MODEL_3D: [&[u8]; 2] = [b"3DMO", b"3dmodel "];
-
 const SYNTAX: Syntax = Syntax {
     marks: "{}",
     comments: false,
@@ -46,17 +42,11 @@ pub fn sniff(head: &[u8]) -> bool {
 }
 
 /// Reads a file.
-pub fn import(request: &Request) -> Result<ModelParts, ImportError> {
-    let file = request.file;
-    let bytes = read_file(file)?;
-    if MODEL_3D.iter().any(|start| bytes.starts_with(start)) {
-        let problem = "is Model 3D, another format with this ending; expected the text format of Luna's DirectX 12 samples";
-        return Err(ImportError::new(file, "", problem));
-    }
-    Scanner::read_bytes(file, bytes, SYNTAX, read)
+pub fn import(request: &Request, notes: &mut Notes) -> Result<ModelParts> {
+    Scanner::read(request.file, SYNTAX, notes, read)
 }
 
-fn read(file: &mut Scanner, name: String) -> Result<ModelParts, Fault> {
+fn read(file: &mut Scanner, name: String) -> Result<ModelParts> {
     title(file, "m3d-File-Header")?;
     let material_count: u16 = file.labelled("#Materials")?;
     let vertex_count: u32 = file.labelled("#Vertices")?;
@@ -74,7 +64,7 @@ fn read(file: &mut Scanner, name: String) -> Result<ModelParts, Fault> {
     for material in 0..material_count {
         subsets.push(subset(file, material, triangle_count)?);
     }
-    check_overlap(&subsets).map_err(|problem| Fault::new(file.place(table), problem))?;
+    check_overlap(&subsets).map_err(|problem| DataError::new(file.place(table), problem))?;
     title(file, "Vertices")?;
     let mut primitive = vertices(file, vertex_count, bone_count)?;
     primitive.subsets = subsets;
@@ -111,14 +101,11 @@ fn read(file: &mut Scanner, name: String) -> Result<ModelParts, Fault> {
     parts.axes.handedness = Handedness::Left;
     parts.clips = clips;
     parts.materials = materials;
-    parts
-        .repairs
-        .extend(file.off_unit.describe("rotation keys"));
     Ok(parts)
 }
 
 /// Expects a title between asterisks.
-fn title(file: &mut Scanner, title: &str) -> Result<(), Fault> {
+fn title(file: &mut Scanner, title: &str) -> Result<()> {
     let expected = format!("a line of asterisks around {title}");
     let token = file.token(&expected)?;
     ensure!(
@@ -128,12 +115,12 @@ fn title(file: &mut Scanner, title: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-fn values<const N: usize>(file: &mut Scanner, label: &str) -> Result<[f32; N], Fault> {
+fn values<const N: usize>(file: &mut Scanner, label: &str) -> Result<[f32; N]> {
     file.expect(label)?;
     file.numbers(label)
 }
 
-fn material(file: &mut Scanner) -> Result<Material, Fault> {
+fn material(file: &mut Scanner) -> Result<Material> {
     file.expect("Name:")?;
     let name = file.token("a material's name")?.text.into();
     let [r, g, b] = values(file, "Diffuse:")?;
@@ -155,7 +142,7 @@ fn material(file: &mut Scanner) -> Result<Material, Fault> {
     })
 }
 
-fn subset(file: &mut Scanner, material: u16, triangles: u32) -> Result<Subset, Fault> {
+fn subset(file: &mut Scanner, material: u16, triangles: u32) -> Result<Subset> {
     let start = file.offset();
     for label in ["SubsetID:", "VertexStart:", "VertexCount:"] {
         file.labelled::<u32>(label)?;
@@ -193,7 +180,7 @@ fn check_overlap(subsets: &[Subset]) -> Result<(), String> {
     Ok(())
 }
 
-fn vertices(file: &mut Scanner, count: u32, bones: u16) -> Result<PrimitiveData, Fault> {
+fn vertices(file: &mut Scanner, count: u32, bones: u16) -> Result<PrimitiveData> {
     let mut positions = Vec::new();
     let mut tangents = Vec::new();
     let mut normals = Vec::new();
@@ -244,11 +231,11 @@ fn vertices(file: &mut Scanner, count: u32, bones: u16) -> Result<PrimitiveData,
 }
 
 /// Reads the inverse of a bone's bind pose, which must have an inverse itself.
-fn bone_offset(file: &mut Scanner, bone: u16) -> Result<Rows, Fault> {
+fn bone_offset(file: &mut Scanner, bone: u16) -> Result<Rows> {
     let label = file.expect(&format!("BoneOffset{bone}"))?;
     let matrix = file.numbers("an offset matrix")?;
-    let rows =
-        matrices::rows(&matrix).map_err(|problem| Fault::new(file.place(label.offset), problem))?;
+    let rows = matrices::rows(&matrix)
+        .map_err(|problem| DataError::new(file.place(label.offset), problem))?;
     ensure!(
         rows_to_affine(&rows).inverse().is_finite(),
         file.place(label.offset),
@@ -263,7 +250,7 @@ fn joint(
     bone: usize,
     binds: &[DAffine3],
     inverse_binds: &[Rows],
-) -> Result<Joint, Fault> {
+) -> Result<Joint> {
     file.expect(&format!("ParentIndexOfBone{bone}:"))?;
     let start = file.offset();
     let parent = usize::try_from(file.integer::<i64>("a parent")?).ok();
@@ -276,7 +263,7 @@ fn joint(
     Ok(Joint::new(format!("Bone{bone}"), parent, rest))
 }
 
-fn clip(file: &mut Scanner, joint_of: &[u16]) -> Result<Clip, Fault> {
+fn clip(file: &mut Scanner, joint_of: &[u16]) -> Result<Clip> {
     file.expect("AnimationClip")?;
     let name = file.token("a clip's name")?;
     let mut keys = Vec::new();
@@ -290,11 +277,11 @@ fn clip(file: &mut Scanner, joint_of: &[u16]) -> Result<Clip, Fault> {
         Ok(())
     })?;
     Clip::new(name.text, None, RotationBlend::Slerp, keys)
-        .map_err(|error| Fault::new(file.place(name.offset), error.to_string()))
+        .map_err(|error| DataError::new(file.place(name.offset), error.to_string()))
 }
 
 /// Reads a bone's keys.
-fn bone_tracks(file: &mut Scanner, joint: u16, count: u32) -> Result<Tracks, Fault> {
+fn bone_tracks(file: &mut Scanner, joint: u16, count: u32) -> Result<Tracks> {
     let mut tracks = Tracks::new(joint);
     let mut previous = None;
     for _ in 0..count {

@@ -1,8 +1,9 @@
 //! Levels of detail of meshes: fewer triangles over some of the same vertices.
 
-use crate::{drawn, triangles};
+use crate::drawn;
 use meshopt::{SimplifyOptions, VertexDataAdapter, simplify_with_attributes_and_locks};
-use skinbench_kernels::model::{Model, ModelError, PrimitiveData};
+use skinbench_kernels::error::DataError;
+use skinbench_kernels::model::{Model, PrimitiveData};
 use std::collections::HashMap;
 
 /// Numbers that stand for the joints of a vertex.
@@ -33,7 +34,7 @@ pub struct Simplified {
 ///
 /// # Errors
 /// Positions that meshoptimizer refuses.
-pub fn simplified(model: &Model, fraction: f64) -> Result<Option<Simplified>, ModelError> {
+pub fn simplified(model: &Model, fraction: f64) -> Result<Option<Simplified>, DataError> {
     let mut parts = model.clone().into_parts();
     let mut error = 0.0f64;
     for primitive in &mut parts.primitives {
@@ -65,18 +66,14 @@ struct Split {
     material: u16,
 }
 
-fn reduced(
-    primitive: &PrimitiveData,
-    joints: &[u16],
-    fraction: f64,
-) -> Result<Reduced, ModelError> {
+fn reduced(primitive: &PrimitiveData, joints: &[u16], fraction: f64) -> Result<Reduced, DataError> {
     // A vertex between two materials becomes one per material, at the same position: a seam, along which edges collapse
     // together.
     let mut splits: Vec<Split> = Vec::new();
     let mut known: HashMap<Split, u32> = HashMap::new();
     let mut indices = Vec::with_capacity(primitive.indices.len());
     for subset in &primitive.subsets {
-        for &vertex in triangles::of_subset(primitive, subset) {
+        for &vertex in primitive.indices_of(subset) {
             let split = Split {
                 vertex,
                 material: subset.material,
@@ -98,7 +95,7 @@ fn reduced(
     weights[3..].fill(SIGNATURE_WEIGHT);
     let adapter =
         VertexDataAdapter::new(bytemuck::cast_slice(&positions), size_of::<[f32; 3]>(), 0)
-            .map_err(|error| ModelError::new("mesh level", error.to_string()))?;
+            .map_err(|error| DataError::new("mesh level", error.to_string()))?;
     let target = 3 * ((indices.len() / 3) as f64 * fraction).round() as usize;
     let mut error = 0.0;
     let left = simplify_with_attributes_and_locks(
@@ -159,9 +156,8 @@ fn attributes(primitive: &PrimitiveData, joints: &[u16], vertex: usize) -> [f32;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extremes::chain_64;
-    use crate::walker::walker;
     use glam::DVec3;
+    use skinbench_characters::{chain_64, walker};
     use skinbench_kernels::model::Subset;
 
     fn edges(model: &Model) -> HashMap<(u32, u32), i32> {

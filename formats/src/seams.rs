@@ -4,7 +4,7 @@
 //! corners follow.
 
 use crate::budget::Budget;
-use crate::fault::Fault;
+use skinbench_kernels::error::Result;
 use skinbench_kernels::model::{Influences, PrimitiveData};
 use std::collections::HashMap;
 
@@ -19,8 +19,8 @@ pub struct Corner {
 
 impl Corner {
     /// The bits of its normal and uv: corners with equal values in the file share a vertex.
-    fn bits(&self) -> Bits {
-        Bits {
+    fn bits(&self) -> CornerBits {
+        CornerBits {
             normal: self.normal.map(|normal| normal.map(f32::to_bits)),
             uv: self.uv.map(|uv| uv.map(f32::to_bits)),
         }
@@ -28,7 +28,7 @@ impl Corner {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Bits {
+struct CornerBits {
     normal: Option<[u32; 3]>,
     uv: Option<[u32; 2]>,
 }
@@ -39,7 +39,7 @@ pub fn join(
     influences: Influences,
     mut triangles: Vec<(u16, [Corner; 3])>,
     budget: &Budget,
-) -> Result<PrimitiveData, Fault> {
+) -> Result<PrimitiveData> {
     let count = positions.len();
     // Copies are made in the order in which the primitive holds the triangles.
     triangles.sort_by_key(|triangle| triangle.0);
@@ -77,15 +77,15 @@ pub fn join(
 struct Joined<'a> {
     primitive: PrimitiveData,
     /// For each vertex of the file the bits of its first corner.
-    first: Vec<Option<Bits>>,
+    first: Vec<Option<CornerBits>>,
     /// The copy of a vertex for corners with these bits.
-    copies: HashMap<(u32, Bits), u32>,
+    copies: HashMap<(u32, CornerBits), u32>,
     budget: &'a Budget,
 }
 
 impl Joined<'_> {
     /// The vertex of a corner, which is a new one if it differs from all before.
-    fn vertex(&mut self, corner: &Corner) -> Result<u32, Fault> {
+    fn vertex(&mut self, corner: &Corner) -> Result<u32> {
         let vertex = corner.vertex as usize;
         let bits = corner.bits();
         let primitive = &mut self.primitive;

@@ -3,7 +3,7 @@
 
 use crate::beside::{self, unreadable};
 use crate::regular_file;
-use skinbench_kernels::model::{Image, Repair};
+use skinbench_kernels::model::{Image, Notes};
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -67,32 +67,9 @@ fn check(head: &[u8], length: u64) -> Result<(), String> {
     }
 }
 
-/// Problems of textures, each with the number of materials that have it.
-#[derive(Default)]
-pub struct LeftOut(Vec<(String, u32)>);
-
-impl LeftOut {
-    /// The texture, or nothing if it had to be left out.
-    pub fn keep<T>(&mut self, texture: Result<T, String>) -> Option<T> {
-        match texture {
-            Ok(texture) => return Some(texture),
-            Err(problem) => match self.0.iter_mut().find(|known| known.0 == problem) {
-                Some((_, count)) => *count += 1,
-                None => self.0.push((problem, 1)),
-            },
-        }
-        None
-    }
-
-    /// Adds one note for each problem.
-    pub fn describe(self, repairs: &mut Vec<Repair>) {
-        for (problem, count) in self.0 {
-            let materials = match count {
-                1 => "a material".into(),
-                _ => format!("{count} materials"),
-            };
-            let note = format!("left out the texture of {materials}: {problem}");
-            repairs.push(Repair::new(note));
-        }
-    }
+/// The texture of a material, or nothing but a note if it had to be left out.
+pub fn or_left_out<T>(texture: Result<T, String>, notes: &mut Notes) -> Option<T> {
+    texture
+        .map_err(|problem| notes.add_name("left out textures of materials", problem))
+        .ok()
 }

@@ -1,10 +1,11 @@
 //! The tokenizer of the text formats: words, quoted strings and single marks, each with its line and column.
 
-use crate::ImportError;
 use crate::budget::Budget;
-use crate::fault::{Fault, OffUnit, in_file};
+use crate::check::check_rotation;
 use crate::place::Place;
-use crate::read_file::{read_file, stem, to_text};
+use crate::read_file::{read_text, stem};
+use skinbench_kernels::error::{DataError, Result};
+use skinbench_kernels::model::Notes;
 use std::path::Path;
 
 /// Tokens of a format besides words and quoted strings.
@@ -37,46 +38,34 @@ pub struct Scanner<'a> {
     syntax: Syntax,
     at: usize,
     pub budget: Budget,
-    /// Rotations so far.
-    pub off_unit: OffUnit,
+    pub notes: &'a mut Notes,
 }
 
 impl<'a> Scanner<'a> {
-    fn new(text: &'a str, syntax: Syntax) -> Self {
+    pub fn new(text: &'a str, syntax: Syntax, notes: &'a mut Notes) -> Self {
         Self {
             text,
             syntax,
             at: 0,
             budget: Budget::new(text.len()),
-            off_unit: OffUnit::default(),
+            notes,
         }
     }
 
-    /// Reads a whole file; `read` takes the display name of its content.
+    /// Reads a whole file, whose name errors have; `read` takes the display name of its content.
     pub fn read<T>(
         file: &Path,
         syntax: Syntax,
-        read: impl FnOnce(&mut Scanner, String) -> Result<T, Fault>,
-    ) -> Result<T, ImportError> {
-        Self::read_bytes(file, read_file(file)?, syntax, read)
-    }
-
-    /// As [`Scanner::read`], for the bytes of the file.
-    pub fn read_bytes<T>(
-        file: &Path,
-        bytes: Vec<u8>,
-        syntax: Syntax,
-        read: impl FnOnce(&mut Scanner, String) -> Result<T, Fault>,
-    ) -> Result<T, ImportError> {
-        let text = to_text(file, bytes)?;
-        let mut scanner = Scanner::new(&text, syntax);
-        let all = read(&mut scanner, stem(file)).map_err(in_file(file))?;
-        match scanner.next() {
+        notes: &mut Notes,
+        read: impl FnOnce(&mut Scanner, String) -> Result<T>,
+    ) -> Result<T> {
+        let text = read_text(file).map_err(|error| error.in_file(file))?;
+        let mut scanner = Scanner::new(&text, syntax, notes);
+        let all = read(&mut scanner, stem(file)).and_then(|all| match scanner.next() {
             None => Ok(all),
-            Some(token) => Err(in_file(file)(
-                scanner.unexpected(token, "the end of the file"),
-            )),
-        }
+            Some(token) => Err(scanner.unexpected(token, "the end of the file")),
+        });
+        all.map_err(|error| error.in_file(file))
     }
 
     /// The next token, without consuming it.
@@ -134,7 +123,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Consumes the next token, which must exist.
-    pub fn token(&mut self, expected: &str) -> Result<Token<'a>, Fault> {
+    pub fn token(&mut self, expected: &str) -> Result<Token<'a>> {
         match self.next() {
             Some(token) => Ok(token),
             None => bail!(
@@ -145,14 +134,14 @@ impl<'a> Scanner<'a> {
     }
 
     /// Expects this word.
-    pub fn expect(&mut self, word: &str) -> Result<Token<'a>, Fault> {
+    pub fn expect(&mut self, word: &str) -> Result<Token<'a>> {
         let token = self.token(word)?;
         ensure!(token.text == word, self.unexpected(token, word));
         Ok(token)
     }
 
     /// Expects a string in quotes.
-    pub fn string(&mut self, what: &str) -> Result<&'a str, Fault> {
+    pub fn string(&mut self, what: &str) -> Result<&'a str> {
         let token = self.token(what)?;
         let rest = token.text.strip_prefix('"');
         rest.and_then(|rest| rest.strip_suffix('"'))
@@ -160,14 +149,14 @@ impl<'a> Scanner<'a> {
     }
 
     /// Expects a finite number.
-    pub fn number(&mut self, what: &str) -> Result<f32, Fault> {
+    pub fn number(&mut self, what: &str) -> Result<f32> {
         let token = self.token(what)?;
         let value = token.text.parse::<f32>().ok().filter(|v| v.is_finite());
         value.ok_or_else(|| self.unexpected(token, &format!("{what} as a finite number")))
     }
 
     /// Expects finite numbers.
-    pub fn numbers<const N: usize>(&mut self, what: &str) -> Result<[f32; N], Fault> {
+    pub fn numbers<const N: usize>(&mut self, what: &str) -> Result<[f32; N]> {
         let mut values = [0.0; N];
         for value in &mut values {
             *value = self.number(what)?;
@@ -179,9 +168,9 @@ impl<'a> Scanner<'a> {
     pub fn accepted<T>(
         &mut self,
         expected: &str,
-        read: impl FnOnce(&mut Self, &str) -> Result<T, Fault>,
+        read: impl FnOnce(&mut Self, &str) -> Result<T>,
         accepts: impl FnOnce(&T) -> bool,
-    ) -> Result<T, Fault> {
+    ) -> Result<T> {
         let token = self.token(expected)?;
         self.at = token.offset;
         let value = read(self, expected)?;
@@ -190,24 +179,21 @@ impl<'a> Scanner<'a> {
     }
 
     /// Expects a weight: a finite number of 0 or more.
-    pub fn weight(&mut self) -> Result<f32, Fault> {
+    pub fn weight(&mut self) -> Result<f32> {
         self.accepted("a weight of 0 or more", Self::number, |weight| {
             *weight >= 0.0
         })
     }
 
     /// Expects this whole number.
-    pub fn exactly(&mut self, number: u32, what: &str) -> Result<(), Fault> {
+    pub fn exactly(&mut self, number: u32, what: &str) -> Result<()> {
         let expected = format!("{what} {number}");
         self.accepted(&expected, Self::integer::<u32>, |found| *found == number)?;
         Ok(())
     }
 
     /// Expects what `read` takes, in braces.
-    pub fn braced<T>(
-        &mut self,
-        read: impl FnOnce(&mut Self) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+    pub fn braced<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.expect("{")?;
         let inner = read(self)?;
         self.expect("}")?;
@@ -215,13 +201,13 @@ impl<'a> Scanner<'a> {
     }
 
     /// Expects a label and the whole number after it.
-    pub fn labelled<T: TryFrom<i64>>(&mut self, label: &str) -> Result<T, Fault> {
+    pub fn labelled<T: TryFrom<i64>>(&mut self, label: &str) -> Result<T> {
         self.expect(label)?;
         self.integer(&format!("the number after {label}"))
     }
 
     /// Expects a time in seconds, 0 or more, later than `previous`.
-    pub fn time(&mut self, previous: Option<f32>) -> Result<f32, Fault> {
+    pub fn time(&mut self, previous: Option<f32>) -> Result<f32> {
         let expected = match previous {
             None => "a time of 0 or more".into(),
             Some(previous) => format!("a time after {previous}, the one before"),
@@ -232,17 +218,17 @@ impl<'a> Scanner<'a> {
     }
 
     /// Expects a quaternion x y z w, not zero.
-    pub fn quaternion(&mut self, what: &str) -> Result<[f32; 4], Fault> {
+    pub fn quaternion(&mut self, what: &str) -> Result<[f32; 4]> {
         let start = self.offset();
         let rotation = self.numbers(what)?;
-        match self.off_unit.check(&rotation) {
+        match check_rotation(&rotation, self.notes) {
             Ok(()) => Ok(rotation),
             Err(problem) => bail!(self.place(start), "{what} {problem}"),
         }
     }
 
     /// Expects a whole number within a type's range.
-    pub fn integer<T: TryFrom<i64>>(&mut self, what: &str) -> Result<T, Fault> {
+    pub fn integer<T: TryFrom<i64>>(&mut self, what: &str) -> Result<T> {
         let token = self.token(what)?;
         let value = token.text.parse::<i64>().ok();
         let value = value.and_then(|value| T::try_from(value).ok());
@@ -250,7 +236,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Expects an index below `count`.
-    pub fn index(&mut self, what: &str, count: usize) -> Result<u32, Fault> {
+    pub fn index(&mut self, what: &str, count: usize) -> Result<u32> {
         let start = self.offset();
         let index: u32 = self.integer(what)?;
         ensure!(
@@ -268,7 +254,7 @@ impl<'a> Scanner<'a> {
         parent: Option<usize>,
         count: usize,
         what: &str,
-    ) -> Result<(), Fault> {
+    ) -> Result<()> {
         if let Some(parent) = parent.filter(|parent| *parent >= count) {
             bail!(
                 self.place(offset),
@@ -284,16 +270,16 @@ impl<'a> Scanner<'a> {
     }
 
     /// A fault for a token that is not the expected one.
-    pub fn unexpected(&self, token: Token, expected: &str) -> Fault {
+    pub fn unexpected(&self, token: Token, expected: &str) -> DataError {
         // In a damaged file one token can be very long.
         let shown: String = token.text.chars().take(40).collect();
         let problem = format!("{shown:?}; expected {expected}");
-        Fault::new(self.place(token.offset), problem)
+        DataError::new(self.place(token.offset), problem)
     }
 
     /// The line and column of a byte of the file.
-    pub fn place(&self, offset: usize) -> String {
-        Place::of(self.text.as_bytes(), offset).to_string()
+    pub fn place(&self, offset: usize) -> Place {
+        Place::of(self.text.as_bytes(), offset)
     }
 }
 
@@ -308,7 +294,9 @@ mod tests {
 
     #[test]
     fn tokens_are_words_strings_and_marks() {
-        let mut scanner = Scanner::new("one{two} // three\n\"four five\" \"six\nseven", SYNTAX);
+        let text = "one{two} // three\n\"four five\" \"six\nseven";
+        let mut notes = Notes::default();
+        let mut scanner = Scanner::new(text, SYNTAX, &mut notes);
         let mut tokens = Vec::new();
         while let Some(token) = scanner.next() {
             tokens.push(token.text);
@@ -321,8 +309,9 @@ mod tests {
 
     #[test]
     fn faults_count_lines_and_characters_from_one() {
-        let mut scanner = Scanner::new("ä b\n  c", SYNTAX);
-        let place = |f: Fault| f.place;
+        let mut notes = Notes::default();
+        let mut scanner = Scanner::new("ä b\n  c", SYNTAX, &mut notes);
+        let place = |f: DataError| f.place;
         assert_eq!(place(scanner.expect("x").unwrap_err()), "line 1 column 1");
         assert_eq!(place(scanner.number("x").unwrap_err()), "line 1 column 3");
         assert_eq!(place(scanner.string("x").unwrap_err()), "line 2 column 3");
@@ -331,17 +320,16 @@ mod tests {
 
     #[test]
     fn numbers_are_finite_and_integers_in_range() {
-        let refused = |text: &str| Scanner::new(text, SYNTAX).number("x").unwrap_err().problem;
-        assert_eq!(refused("nan"), "\"nan\"; expected x as a finite number");
-        assert_eq!(refused("1e39"), "\"1e39\"; expected x as a finite number");
-        assert!(Scanner::new("-1", SYNTAX).integer::<u32>("x").is_err());
-        assert!(
-            Scanner::new("4294967296", SYNTAX)
-                .integer::<u32>("x")
-                .is_err()
-        );
+        let mut notes = Notes::default();
+        let mut scanner = Scanner::new("nan 1e39 -1 4294967296 7", SYNTAX, &mut notes);
+        for text in ["nan", "1e39"] {
+            let refused = scanner.number("x").unwrap_err().problem;
+            assert_eq!(refused, format!("{text:?}; expected x as a finite number"));
+        }
+        assert!(scanner.integer::<u32>("x").is_err());
+        assert!(scanner.integer::<u32>("x").is_err());
         assert_eq!(
-            Scanner::new("7", SYNTAX).index("x", 7).unwrap_err().problem,
+            scanner.index("x", 7).unwrap_err().problem,
             "x 7 is out of range; there are 7"
         );
     }

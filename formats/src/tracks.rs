@@ -34,7 +34,9 @@ impl Tracks {
     }
 
     /// The tracks that have keys.
-    pub fn into_keys(self) -> impl Iterator<Item = Keys> {
-        self.0.into_iter().filter(|keys| !keys.times.is_empty())
+    pub fn into_keys(self) -> Vec<Keys> {
+        let mut keys = Vec::from(self.0);
+        keys.retain(|keys| !keys.times.is_empty());
+        keys
     }
 }

@@ -5,7 +5,8 @@
 //! clock is given relative to the best of the run.
 
 use super::Result;
-use std::cell::Cell;
+use skinbench_kernels::threads::lock;
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Least clock, relative to the best, at which times are compared.
@@ -37,11 +38,14 @@ pub trait Spinner {
 
 /// Length of a piece, and its best time so far. Both are measured at the first use.
 #[derive(Debug, Default)]
-pub struct ClockMeter {
-    rounds: Cell<u32>,
-    best: Cell<Duration>,
+pub struct ClockMeter(Mutex<Measured>);
+
+#[derive(Debug, Default)]
+struct Measured {
+    rounds: u32,
+    best: Duration,
     /// `true` if the device did not wake the last time.
-    slept: Cell<bool>,
+    slept: bool,
 }
 
 /// A device whose clock is kept up and measured.
@@ -59,7 +63,7 @@ impl Pacer<'_> {
     /// # Errors
     /// As [`Spinner::spin`].
     pub fn pace(&self, pieces: u32) -> Result<[Duration; 2]> {
-        if self.meter.rounds.get() == 0 {
+        if self.measured().rounds == 0 {
             self.calibrate()?;
         }
         self.spin(pieces)
@@ -71,28 +75,28 @@ impl Pacer<'_> {
     /// # Errors
     /// As [`Spinner::spin`].
     pub fn wake(&self) -> Result<bool> {
-        let longest = WAKING[usize::from(self.meter.slept.get())];
+        let longest = WAKING[usize::from(self.measured().slept)];
         let mut spent = Duration::ZERO;
         while spent < longest {
             let [_, last] = self.pace(PIECES)?;
             if self.clock(last) >= STEADY {
-                self.meter.slept.set(false);
+                self.measured().slept = false;
                 return Ok(true);
             }
             spent += last * PIECES;
         }
-        self.meter.slept.set(true);
+        self.measured().slept = true;
         Ok(false)
     }
 
     /// The clock at which a piece took this time, relative to the best so far.
     pub fn clock(&self, piece: Duration) -> f64 {
-        self.meter.best.get().as_secs_f64() / piece.as_secs_f64().max(1e-9)
+        self.measured().best.as_secs_f64() / piece.as_secs_f64().max(1e-9)
     }
 
     /// The least time of a piece so far; zero before the first one.
     pub fn piece(&self) -> Duration {
-        self.meter.best.get()
+        self.measured().best
     }
 
     /// Finds the length of a piece on the device when it is awake.
@@ -103,8 +107,8 @@ impl Pacer<'_> {
             rounds *= 2;
         }
         loop {
-            self.meter.rounds.set(rounds);
-            self.meter.best.set(Duration::MAX);
+            self.measured().rounds = rounds;
+            self.measured().best = Duration::MAX;
             self.settle()?;
             if rounds >= most || self.piece() >= shortest {
                 return Ok(());
@@ -134,10 +138,15 @@ impl Pacer<'_> {
         Ok(())
     }
 
+    fn measured(&self) -> MutexGuard<'_, Measured> {
+        lock(&self.meter.0)
+    }
+
     fn spin(&self, pieces: u32) -> Result<[Duration; 2]> {
-        let times = self.spinner.spin(self.meter.rounds.get(), pieces)?;
+        let rounds = self.measured().rounds;
+        let times = self.spinner.spin(rounds, pieces)?;
         let best = times.into_iter().fold(self.piece(), Duration::min);
-        self.meter.best.set(best);
+        self.measured().best = best;
         Ok(times)
     }
 }
@@ -145,6 +154,7 @@ impl Pacer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
 
     /// A device that runs one round in a nanosecond at its best, and wakes by the pieces that it executes.
     struct Waking {
@@ -203,7 +213,7 @@ mod tests {
             assert!((submissions..=submissions + 1).contains(&tried), "{tried}");
         }
         stuck.clock.set(1.0);
-        assert!(pacer.wake().unwrap() && !meter.slept.get());
+        assert!(pacer.wake().unwrap() && !lock(&meter.0).slept);
         stuck.clock.set(0.5);
         let [first, last] = pacer.pace(3).unwrap();
         assert_eq!((pacer.clock(first), first), (0.5, last));

@@ -1,16 +1,14 @@
 //! The search for joints whose scale rigid motions cannot express: because it differs between axes, or because it
 //! mirrors.
 
-use glam::{DMat3, DVec3, Vec3};
+use glam::{DMat3, Vec3};
 use skinbench_kernels::crowd::{Crowd, Fade, Group, LayerKind, REST};
 use skinbench_kernels::model::{
-    Channel, Clip, ClipKeys, Interpolation, NO_PARENT, Rows, rows_to_affine,
+    Channel, Clip, ClipKeys, EVEN, Interpolation, NO_PARENT, Rows, is_uneven, rows_to_affine,
 };
 use skinbench_kernels::reference::ReferencePose;
 use std::collections::BTreeSet;
 
-/// Largest difference between the scales of one joint, relative to the largest scale.
-const EVEN: f64 = 1e-5;
 /// Instances of a group, and ticks of each, at which inertial fades are looked at: they may overshoot.
 const FADING_INSTANCES: usize = 16;
 const FADING_TICKS: u32 = 64;
@@ -78,13 +76,13 @@ pub(super) fn uneven(crowd: &Crowd, group: &Group) -> Option<String> {
     let names = skeleton.names();
     let followed = group.model.followed_joints();
     for (joint, rest) in skeleton.rest().iter().enumerate() {
-        if followed[joint] && is_uneven(rest.scale) {
+        if followed[joint] && is_uneven(rest.scale.as_dvec3()) {
             return Some(format!("joint {:?} of {model:?} at rest", names[joint]));
         }
     }
     for clip in played(crowd, group) {
         for JointScale { joint, scale } in scales(clip) {
-            if followed[joint] && is_uneven(scale) {
+            if followed[joint] && is_uneven(scale.as_dvec3()) {
                 let joint = &names[joint];
                 let clip = clip.name();
                 return Some(format!("joint {joint:?} of {model:?} in clip {clip:?}"));
@@ -102,11 +100,6 @@ pub(super) fn uneven(crowd: &Crowd, group: &Group) -> Option<String> {
         }
     }
     None
-}
-
-fn is_uneven(scale: Vec3) -> bool {
-    let scale = scale.as_dvec3();
-    (scale - DVec3::splat(scale.x)).abs().max_element() > EVEN * scale.abs().max_element()
 }
 
 /// Returns whether a matrix does anything but turn, mirror and scale evenly.

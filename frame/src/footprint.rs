@@ -166,6 +166,14 @@ impl FrameWork {
     }
 }
 
+impl AddAssign for FrameWork {
+    fn add_assign(&mut self, other: Self) {
+        self.uploaded += other.uploaded;
+        self.draws += other.draws;
+        self.dispatches += other.dispatches;
+    }
+}
+
 /// Memory whose bandwidth bounds a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Memory {

@@ -4,7 +4,7 @@ use super::{Bytes, Job, Purpose, Stage, StageTimer};
 use skinbench_kernels::crowd::{BLOCK, Crowd};
 use skinbench_kernels::gameplay::{Gameplay, GameplayData};
 use skinbench_kernels::model::Rows;
-use skinbench_kernels::pose::{CrowdPose, PaletteOut, Palettes, PoseData, Width};
+use skinbench_kernels::pose::{CrowdPose, Palettes, PoseData, PoseOut, Width};
 use skinbench_kernels::simd::{Aligned, Isa};
 use skinbench_kernels::threads::Threads;
 use std::ops::Range;
@@ -93,11 +93,11 @@ impl HostPoser {
     /// [`PaletteLayout::Fused`] are computed by [`HostPoser::crowd_pose`] instead, which hands on block after block.
     pub fn pose(&mut self, crowd: &Crowd, tick: u32, threads: &Threads, timer: &mut StageTimer) {
         let out = match self.layout {
-            PaletteLayout::Rows => PaletteOut::Rows(&mut self.rows),
+            PaletteLayout::Rows => PoseOut::rows(&mut self.rows),
             PaletteLayout::Lanes | PaletteLayout::Fused => {
-                PaletteOut::Lanes(bytemuck::cast_slice_mut(&mut self.rows))
+                PoseOut::lanes(bytemuck::cast_slice_mut(&mut self.rows))
             }
-            PaletteLayout::Mixed => PaletteOut::Mixed(bytemuck::cast_slice_mut(&mut self.rows)),
+            PaletteLayout::Mixed => PoseOut::mixed(bytemuck::cast_slice_mut(&mut self.rows)),
         };
         timer.pose(&mut self.crowd_pose, crowd, tick, threads, out);
         let Some((gameplay, mut data)) = self.gameplay.take() else {

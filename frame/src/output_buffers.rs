@@ -3,10 +3,10 @@
 use super::device_object::DeviceBuffer;
 use skinbench_kernels::crowd::Crowd;
 use skinbench_kernels::simd::Aligned;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A backend as the output buffers know it: only clones of one are the same.
-pub type OutputUser = Rc<()>;
+pub type OutputUser = Arc<()>;
 
 /// Skinned vertices of a whole crowd, `[instance][vertex][word]` group after group.
 #[derive(Default)]
@@ -31,8 +31,8 @@ impl OutputBuffers {
 
     /// Hands the buffers to a backend for a frame. Returns whether they still hold what that backend left in the last one.
     pub fn hand_to(&mut self, user: &OutputUser) -> bool {
-        let before = self.user.replace(Rc::clone(user));
-        before.is_some_and(|before| Rc::ptr_eq(&before, user)) && self.previous.is_empty()
+        let before = self.user.replace(Arc::clone(user));
+        before.is_some_and(|before| Arc::ptr_eq(&before, user)) && self.previous.is_empty()
     }
 
     /// Forgets whose vertices they hold, because others were written over them.

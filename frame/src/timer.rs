@@ -3,7 +3,7 @@
 use crate::wording;
 use serde::{Deserialize, Serialize};
 use skinbench_kernels::crowd::Crowd;
-use skinbench_kernels::pose::{CrowdPose, PaletteOut, PoseClock, PoseStage};
+use skinbench_kernels::pose::{CrowdPose, PoseClock, PoseOut, PoseStage};
 use skinbench_kernels::threads::Threads;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -309,7 +309,7 @@ impl StageTimer {
         crowd: &Crowd,
         tick: u32,
         threads: &Threads,
-        out: PaletteOut,
+        out: PoseOut,
     ) {
         self.update(pose, crowd, tick, false);
         let stages = pose.stages().iter().map(|&stage| stage.into());

@@ -1,14 +1,14 @@
-// The numbers of the only batch that a dispatch poses.
+// The numbers of the only chunk that a dispatch poses.
 //
-// import Batch, Places from pose_batch.wgsl
+// import PosedChunk, Places from pose_chunk.wgsl
 // import thread_of from workgroup.wgsl
 
-@group(0) @binding(0) var<uniform> batch: Batch;
+@group(0) @binding(0) var<uniform> posed: PosedChunk;
 
 // It shares no buffers with other models.
 const places = Places(0u, 0u, 0u, 0u, 0u, 0u, 0u, 0u);
 
-// The number of a thread among those of its batch.
-fn thread_of_batch(group: vec3u, groups: vec3u, thread: u32) -> u32 {
+// The number of a thread among those of its chunk.
+fn thread_of_chunk(group: vec3u, groups: vec3u, thread: u32) -> u32 {
     return thread_of(group, groups, thread);
 }

@@ -1,7 +1,7 @@
 // Stage `cull`, shared by its three kernels. They count the instances in view, compute prefix sums of the counts, and
 // copy the players and placements of those instances to a contiguous range, in the crowd's order.
 //
-// import Player, slots_of from pose_batch.wgsl
+// import Player, slots_of from pose_chunk.wgsl
 // import WORKGROUP from workgroup.wgsl
 
 // The camera of a frame.

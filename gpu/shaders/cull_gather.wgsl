@@ -1,7 +1,7 @@
 // Stage `cull`, third kernel, one thread per instance: copies the instances in view to a contiguous range.
 //
 // import counted, cull, everyone, is_in_view, summed, totals from cull.wgsl
-// import Player from pose_batch.wgsl
+// import Player from pose_chunk.wgsl
 // import WORKGROUP, thread_of from workgroup.wgsl
 
 @group(0) @binding(5) var<storage, read_write> players: array<Player>;

@@ -1,9 +1,9 @@
 // Stage `cull`, second kernel, one workgroup: computes the place of each workgroup among the instances in view, their
-// number for the batch and the chunk, and the workgroups of every later dispatch.
+// number for posing and for skinning, and the workgroups of every later dispatch.
 //
 // import Chunk from chunk_numbers.wgsl
 // import cull, running, summed, totals from cull.wgsl
-// import Batch from pose_batch.wgsl
+// import PosedChunk from pose_chunk.wgsl
 // import WORKGROUP from workgroup.wgsl
 
 // Rule for computing the workgroups of a dispatch from the number of instances or slots in view.
@@ -18,7 +18,7 @@ struct Dispatch {
 
 // Two uniforms of later kernels, each at a multiple of 256 bytes.
 struct Numbers {
-    batch: Batch,
+    posed: PosedChunk,
     padding_a: array<u32, 52>,
     chunk: Chunk,
     padding_b: array<u32, 44>,
@@ -50,8 +50,8 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     }
     let all = running[WORKGROUP - 1u];
     if thread == 0u {
-        numbers.batch.instances = all.x;
-        numbers.batch.slots = all.y;
+        numbers.posed.instances = all.x;
+        numbers.posed.slots = all.y;
         numbers.chunk.instances = all.x;
     }
     for (var index = thread; index < cull.dispatches; index += WORKGROUP) {

@@ -1,7 +1,7 @@
 // gpu-vat: vertices that are baked frame by frame, 16 bits per number. The vertex shader averages two frames of each
 // layer.
 //
-// import Shown from baked.wgsl
+// import FramePair from baked.wgsl
 // import FLOATS, LAYERS, Skinned from chunk.wgsl
 // import finished from transform.wgsl
 
@@ -20,14 +20,14 @@ struct VertexFrames {
 
 @group(0) @binding(4) var<storage, read> palettes: VertexFrames;
 // [instance][layer]
-@group(0) @binding(6) var<storage, read> shown: array<Shown>;
+@group(0) @binding(6) var<storage, read> frame_pairs: array<FramePair>;
 
 // A pair of a vertex's numbers, averaged over the layers of an instance.
 fn pair_of(vertex: u32, instance: u32, pair: u32) -> vec2f {
     let words = (FLOATS + 1u) / 2u;
     var sum = vec2f();
     for (var layer = 0u; layer < LAYERS; layer++) {
-        let at = shown[LAYERS * instance + layer];
+        let at = frame_pairs[LAYERS * instance + layer];
         let earlier = unpack2x16snorm(palettes.words[(at.first + vertex) * words + pair]);
         let later = unpack2x16snorm(palettes.words[(at.next + vertex) * words + pair]);
         sum += at.weight * mix(earlier, later, at.part);

@@ -1,13 +1,13 @@
 // Palette entries baked frame by frame as rotation, translation and uniform scale: 32 bytes. Rotations of neighbouring
 // frames are in the same hemisphere.
 //
-// import Shown from baked.wgsl
+// import FramePair from baked.wgsl
 // import Rows from rows.wgsl
 
 // [frame of a clip][entry][rotation, translation and scale]
 @group(0) @binding(4) var<storage, read> palettes: array<vec4f>;
 
-fn baked_entry(at: Shown, entry: u32) -> Rows {
+fn baked_entry(at: FramePair, entry: u32) -> Rows {
     let earlier = 2u * (at.first + entry);
     let later = 2u * (at.next + entry);
     let q = normalize(mix(palettes[earlier], palettes[later], at.part));

@@ -1,6 +1,6 @@
 // Declarations that every pose kernel shares: the memory layout of poses.
 //
-// import batch, places from batch
+// import posed, places from batch
 
 // The two poses between which an instance is interpolated when it is not posed every tick.
 struct PosePair {
@@ -48,5 +48,5 @@ struct Local {
 
 // Index of a joint's rotation among local poses; translations follow all joints' rotations, then scales.
 fn local_at(slot: u32, joint: u32) -> u32 {
-    return places.first_local + 3u * (slot - places.first_slot) * batch.joints + joint;
+    return places.first_local + 3u * (slot - places.first_slot) * posed.joints + joint;
 }

@@ -1,9 +1,9 @@
 // gpu-full, stage `blend`, one thread per joint of an instance: combines the local poses of its layers in the first
 // slot. docs/animation.md has the formulas.
 //
-// import batch, places, thread_of_batch from batch
+// import posed, places, thread_of_chunk from batch
 // import Cursor, Joint, Local, Momentum, PosePair, local_at from pose.wgsl
-// import NONE, Player, slots_of from pose_batch.wgsl
+// import NONE, Player, slots_of from pose_chunk.wgsl
 // import WORKGROUP from workgroup.wgsl
 
 const MERGE = 0u;
@@ -29,13 +29,13 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let index = thread_of_batch(group, groups, thread);
-    if index >= batch.instances * batch.joints {
+    let index = thread_of_chunk(group, groups, thread);
+    if index >= posed.instances * posed.joints {
         return;
     }
-    let own = index / batch.joints;
-    let joint = index - own * batch.joints;
-    let instance = batch.first_instance + own;
+    let own = index / posed.joints;
+    let joint = index - own * posed.joints;
+    let instance = posed.first_instance + own;
     let player = players[instance];
     if RATES == 0u {
         blend(player, player.first_slot, instance, joint);
@@ -80,14 +80,14 @@ fn momentum_of(index: u32) -> Momentum {
 
 fn local_of(slot: u32, joint: u32) -> Local {
     let at = local_at(slot, joint);
-    return Local(locals[at], locals[at + batch.joints].xyz, locals[at + 2u * batch.joints].xyz);
+    return Local(locals[at], locals[at + posed.joints].xyz, locals[at + 2u * posed.joints].xyz);
 }
 
 fn put(slot: u32, joint: u32, pose: Local) {
     let at = local_at(slot, joint);
     locals[at] = pose.rotation;
-    locals[at + batch.joints] = vec4f(pose.translation, 0.0);
-    locals[at + 2u * batch.joints] = vec4f(pose.scale, 0.0);
+    locals[at + posed.joints] = vec4f(pose.translation, 0.0);
+    locals[at + 2u * posed.joints] = vec4f(pose.scale, 0.0);
 }
 
 fn kind_of(cursor: Cursor) -> u32 {
@@ -100,7 +100,7 @@ fn weight_of(cursor: Cursor, joint: u32) -> f32 {
     if mask == 0u || cursor.weight == 0.0 {
         return cursor.weight;
     }
-    return cursor.weight * masks[places.first_mask + (mask - 1u) * batch.joints + joint];
+    return cursor.weight * masks[places.first_mask + (mask - 1u) * posed.joints + joint];
 }
 
 // A weight with the sign that takes `b` into the hemisphere of `a`.

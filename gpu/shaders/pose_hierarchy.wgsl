@@ -1,8 +1,8 @@
 // gpu-full, stage `local_to_model`: declarations that its three kernels (pose_levels, pose_series, pose_paths) share.
 //
-// import batch, places from batch
+// import posed, places from batch
 // import Joint, local_at from pose.wgsl
-// import NONE, Player from pose_batch.wgsl
+// import NONE, Player from pose_chunk.wgsl
 // import affine from pose_rows.wgsl
 // import Rows from rows.wgsl
 
@@ -38,11 +38,11 @@ fn own_of(slot: u32, joint: u32) -> Rows {
     }
     let at = local_at(slot, joint);
     let rotation = locals[at];
-    let translation = locals[at + batch.joints].xyz;
+    let translation = locals[at + posed.joints].xyz;
     if RIGID == 1u {
         return rigid(rotation, translation);
     }
-    return affine(rotation, translation, locals[at + 2u * batch.joints].xyz);
+    return affine(rotation, translation, locals[at + 2u * posed.joints].xyz);
 }
 
 fn multiplied_row(a: vec4f, b: Rows) -> vec4f {
@@ -61,7 +61,7 @@ fn multiplied(a: Rows, b: Rows) -> Rows {
 }
 
 fn model_of(instance: u32, joint: u32) -> Rows {
-    let index = batch.first_joint + instance * batch.joints + joint;
+    let index = posed.first_joint + instance * posed.joints + joint;
     if RIGID == 1u {
         return rigid(model[2u * index], model[2u * index + 1u].xyz);
     }
@@ -69,7 +69,7 @@ fn model_of(instance: u32, joint: u32) -> Rows {
 }
 
 fn put(instance: u32, joint: u32, pose: Rows) {
-    let index = batch.first_joint + instance * batch.joints + joint;
+    let index = posed.first_joint + instance * posed.joints + joint;
     if RIGID == 1u {
         model[2u * index] = pose.x;
         model[2u * index + 1u] = pose.y;
@@ -84,9 +84,9 @@ fn parent_of(joint: u32) -> u32 {
     return joints[places.first_rest + joint].parent;
 }
 
-// The slot with the blended pose of an instance of the batch.
+// The slot with the blended pose of an instance of the chunk.
 fn slot_of(instance: u32) -> u32 {
-    return players[batch.first_instance + instance].first_slot;
+    return players[posed.first_instance + instance].first_slot;
 }
 
 // Requires the parent's model pose.

@@ -1,6 +1,6 @@
 // gpu-full, stage `local_to_model`, one workgroup per instance: level by level, with all joints of a level in parallel.
 //
-// import batch, places, thread_of_batch from batch
+// import posed, places, thread_of_chunk from batch
 // import levels, pose_joint, slot_of from pose_hierarchy.wgsl
 // import WORKGROUP from workgroup.wgsl
 
@@ -13,9 +13,9 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let instance = thread_of_batch(group, groups, thread) / WORKGROUP;
+    let instance = thread_of_chunk(group, groups, thread) / WORKGROUP;
     if thread == 0u {
-        depth = select(0u, batch.levels, instance < batch.instances);
+        depth = select(0u, posed.levels, instance < posed.instances);
     }
     // All threads of a workgroup must repeat the loop equally often because of the barrier in it.
     let count = workgroupUniformLoad(&depth);

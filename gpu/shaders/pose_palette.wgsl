@@ -1,7 +1,7 @@
 // gpu-full, stage `palette`, one thread per palette entry of `AT_ONCE` neighbouring instances: multiplies model poses
 // by inverse binds.
 //
-// import batch, places, thread_of_batch from batch
+// import posed, places, thread_of_chunk from batch
 // import affine from pose_rows.wgsl
 // import Rows from rows.wgsl
 // import WORKGROUP from workgroup.wgsl
@@ -25,11 +25,11 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let index = thread_of_batch(group, groups, thread);
-    let part = index / batch.entries;
-    let entry = index - part * batch.entries;
+    let index = thread_of_chunk(group, groups, thread);
+    let part = index / posed.entries;
+    let entry = index - part * posed.entries;
     let first = part * AT_ONCE;
-    let end = min(first + AT_ONCE, batch.instances);
+    let end = min(first + AT_ONCE, posed.instances);
     if first >= end {
         return;
     }
@@ -37,8 +37,8 @@ fn main(
     let own = entry_joints[bound];
     let bind = mat3x4f(inverse_binds[3u * bound], inverse_binds[3u * bound + 1u], inverse_binds[3u * bound + 2u]);
     for (var instance = first; instance < end; instance++) {
-        let joint = batch.first_joint + instance * batch.joints + own;
-        let at = 3u * (batch.first_entry + instance * batch.entries + entry);
+        let joint = posed.first_joint + instance * posed.joints + own;
+        let at = 3u * (posed.first_entry + instance * posed.entries + entry);
         let pose = model_of(joint);
         palettes[at] = row(pose.x, bind);
         palettes[at + 1u] = row(pose.y, bind);

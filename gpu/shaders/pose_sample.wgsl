@@ -1,9 +1,9 @@
 // gpu-full, stage `sample`: one thread per joint of `AT_ONCE` neighbouring slots samples the joint's local pose from
 // the clip of each slot.
 //
-// import batch, places, thread_of_batch from batch
+// import posed, places, thread_of_chunk from batch
 // import Cursor, local_at from pose.wgsl
-// import NONE from pose_batch.wgsl
+// import NONE from pose_chunk.wgsl
 // import moved_packed, turned_packed from pose_compact.wgsl
 // import cubic, quads, slerp, squad from pose_curves.wgsl
 // import Sought, Track, seek, value_of, word from pose_keys.wgsl
@@ -46,11 +46,11 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let index = thread_of_batch(group, groups, thread);
-    let part = index / batch.joints;
-    let joint = index - part * batch.joints;
+    let index = thread_of_chunk(group, groups, thread);
+    let part = index / posed.joints;
+    let joint = index - part * posed.joints;
     let first = part * AT_ONCE;
-    let end = min(first + AT_ONCE, batch.slots);
+    let end = min(first + AT_ONCE, posed.slots);
     for (var own = first; own < end; own++) {
         let slot = places.first_slot + own;
         // Checked first, so that a slot that is not due costs a single load.
@@ -72,13 +72,13 @@ fn sample(cursor: Cursor, first: u32, at: u32) {
     if TRANSLATIONS != 1u << STILL {
         let track = tracks[first + 1u];
         if !is(track, STILL, TRANSLATIONS) {
-            locals[at + batch.joints] = moved(track, cursor, TRANSLATIONS);
+            locals[at + posed.joints] = moved(track, cursor, TRANSLATIONS);
         }
     }
     if SCALES != 1u << STILL {
         let track = tracks[first + 2u];
         if !is(track, STILL, SCALES) {
-            locals[at + 2u * batch.joints] = moved(track, cursor, SCALES);
+            locals[at + 2u * posed.joints] = moved(track, cursor, SCALES);
         }
     }
 }

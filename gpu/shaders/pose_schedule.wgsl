@@ -1,9 +1,9 @@
 // gpu-full, first kernel of stage `sample`, one thread per instance: computes the clip position and the weight of each
 // of its slots.
 //
-// import batch, places, thread_of_batch from batch
+// import posed, places, thread_of_chunk from batch
 // import Cursor, Momentum, PosePair from pose.wgsl
-// import NONE, Player, slots_of from pose_batch.wgsl
+// import NONE, Player, slots_of from pose_chunk.wgsl
 // import Sought, seek from pose_keys.wgsl
 // import ABSENT, COMING, FULL, Layer, layers, now, players from pose_time.wgsl
 // import clock_of, mode, presence, time_at, weight_at from pose_time.wgsl
@@ -35,11 +35,11 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let own = thread_of_batch(group, groups, thread);
-    if own >= batch.instances {
+    let own = thread_of_chunk(group, groups, thread);
+    if own >= posed.instances {
         return;
     }
-    let instance = batch.first_instance + own;
+    let instance = posed.first_instance + own;
     let player = players[instance];
     if RATES == 0u {
         schedule(player, player.first_slot, instance, now.tick);
@@ -100,7 +100,7 @@ fn cursor_of(layer: Layer, time: f32, weight: f32) -> Cursor {
         return cursor;
     }
     // The rest pose follows the clips.
-    let clip = clips[places.first_clip + min(layer.clip, batch.clips - 1u)];
+    let clip = clips[places.first_clip + min(layer.clip, posed.clips - 1u)];
     cursor.tracks = clip.tracks;
     if clip.frames == 0u {
         if clip.timeline != NONE {

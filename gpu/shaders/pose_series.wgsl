@@ -1,8 +1,8 @@
 // gpu-full, stage `local_to_model`, one thread per instance: joint after joint, parents first. It needs no barrier, but
 // many instances to fill a device.
 //
-// import batch, thread_of_batch from batch
-// import NONE from pose_batch.wgsl
+// import posed, thread_of_chunk from batch
+// import NONE from pose_chunk.wgsl
 // import model_of, multiplied, own_of, parent_of, put, slot_of from pose_hierarchy.wgsl
 // import Rows from rows.wgsl
 // import WORKGROUP from workgroup.wgsl
@@ -13,14 +13,14 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let instance = thread_of_batch(group, groups, thread);
-    if instance >= batch.instances {
+    let instance = thread_of_chunk(group, groups, thread);
+    if instance >= posed.instances {
         return;
     }
     let slot = slot_of(instance);
     // The pose of the joint before, which is the parent of most joints.
     var last: Rows;
-    for (var joint = 0u; joint < batch.joints; joint++) {
+    for (var joint = 0u; joint < posed.joints; joint++) {
         let own = own_of(slot, joint);
         let parent = parent_of(joint);
         if parent == NONE {

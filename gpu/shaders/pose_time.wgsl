@@ -1,7 +1,7 @@
 // Times and weights of an instance's layers at a tick: the same integer arithmetic as kernels/src/crowd/layers.rs and
 // kernels/src/crowd/schedule.rs.
 //
-// import NONE, Player from pose_batch.wgsl
+// import NONE, Player from pose_chunk.wgsl
 
 const PING_PONG = 1u;
 const ONCE = 2u;

@@ -4,24 +4,24 @@
 //! has in a buffer, or [`AdoptedCrowd`] for a crowd that the device poses, and binds its buffers of vertices. A frame only
 //! records commands. Buffers begin with their data, so no alignment is asked for beyond that of wgpu's buffers.
 
+use crate::crowd::chunk::Sharing;
 use crate::crowd::table::CrowdTable;
 use crate::device::adapter::Adapter;
 use crate::device::command::{Command, Pass as OpenPass, PassEnds, Recorder};
-use crate::device::{Buffer, Failures, needs, one_line};
+use crate::device::{Buffer, Failures, named, needs, one_line};
 use crate::passes::skin::{Skin, SkinKernel};
-use crate::passes::{Frame, Pass, Plan, Posing, Skinning, Strategy, plan};
+use crate::passes::{Frame, Plan, Posing, Skinning, Strategy, plan};
 use crate::{Chunk, Gpu};
 use skinbench_frame::{BackendError, Job, Result, StageTimer};
 use skinbench_kernels::crowd::{Crowd, Layer, REST};
 use skinbench_kernels::model::{IDENTITY_ROWS, Model, Rows};
 use skinbench_kernels::vertex::VertexFormat;
-use std::rc::Rc;
 use std::sync::Arc;
 
 impl Gpu {
     /// Uses a device of the caller's, with the limits and features that it was created with. Errors of wgpu go where the
     /// caller has them go; [`Gpu::check`] returns only those of this crate.
-    pub fn adopt(adapter: &wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Rc<Self> {
+    pub fn adopt(adapter: &wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Arc<Self> {
         let known = Adapter::adopted(adapter, &device);
         Self::on(known, device, queue, Failures::default())
     }
@@ -46,37 +46,6 @@ impl Recorder for Encoding<'_> {
                 self.pass.run(self.encoder, &command, None, untimed);
             }
         }
-    }
-}
-
-/// Records passes of a tick in an encoder of the caller's.
-fn record(
-    gpu: &Gpu,
-    passes: &mut [&mut dyn Pass],
-    crowd: &Crowd,
-    tick: u32,
-    outputs: &[Buffer],
-    encoder: &mut wgpu::CommandEncoder,
-) {
-    let Some((_, queue)) = gpu.device() else {
-        return;
-    };
-    let mut commands = Encoding {
-        queue,
-        encoder,
-        pass: OpenPass::Outside,
-    };
-    let mut frame = Frame {
-        gpu,
-        crowd,
-        tick,
-        outputs,
-        kept: false,
-        commands: &mut commands,
-        timer: &mut StageTimer::default(),
-    };
-    for pass in passes {
-        pass.record(&mut frame);
     }
 }
 
@@ -136,11 +105,71 @@ fn check_buffer(what: &str, buffer: &wgpu::Buffer, bytes: u64) -> Result<()> {
 /// Buffers of vertices that a mesh or a crowd is bound to.
 pub struct Vertices(Vec<Buffer>);
 
+/// Passes whose vertices go to buffers of the caller's.
+struct Adopted {
+    gpu: Arc<Gpu>,
+    plan: Plan,
+    /// Bytes of the vertices of each chunk.
+    output_bytes: Vec<u64>,
+}
+
+impl Adopted {
+    fn new(gpu: &Arc<Gpu>, crowd: &Crowd, plan: Plan) -> Self {
+        let chunks = plan.table.chunks.iter();
+        Self {
+            gpu: Arc::clone(gpu),
+            output_bytes: chunks.map(|chunk| chunk.output_bytes(crowd)).collect(),
+            plan,
+        }
+    }
+
+    fn bind(&mut self, vertices: &[wgpu::Buffer]) -> Result<Vertices> {
+        let chunks = self.output_bytes.len();
+        let message = format!("{} buffers of vertices for {chunks} chunks", vertices.len());
+        needs(vertices.len() == chunks, &message)?;
+        for (vertices, &bytes) in vertices.iter().zip(&self.output_bytes) {
+            check_buffer("vertices", vertices, bytes)?;
+        }
+        let vertices: Vec<Buffer> = vertices.iter().cloned().map(Buffer::from).collect();
+        created(&self.gpu, || {
+            if let Some(skin) = self.plan.find_mut::<Skin>() {
+                skin.bind(&self.gpu, &vertices);
+            }
+            Ok(())
+        })?;
+        Ok(Vertices(vertices))
+    }
+
+    fn record(
+        &mut self,
+        crowd: &Crowd,
+        tick: u32,
+        vertices: &Vertices,
+        encoder: &mut wgpu::CommandEncoder,
+    ) {
+        let Some((_, queue)) = self.gpu.device() else {
+            return;
+        };
+        self.plan.record(&mut Frame {
+            gpu: &self.gpu,
+            crowd,
+            tick,
+            outputs: &vertices.0,
+            kept: false,
+            commands: &mut Encoding {
+                queue,
+                encoder,
+                pass: OpenPass::Outside,
+            },
+            timer: &mut StageTimer::default(),
+        });
+    }
+}
+
 /// A model that is skinned from a buffer of matrices into a buffer of vertices.
 pub struct AdoptedMesh {
-    gpu: Rc<Gpu>,
     crowd: Crowd,
-    skin: Skin,
+    adopted: Adopted,
 }
 
 impl AdoptedMesh {
@@ -151,7 +180,7 @@ impl AdoptedMesh {
     /// [`BackendError::Unavailable`] or [`BackendError::TooLarge`], with what the device, the kernel or `palettes`
     /// lacks; or [`BackendError::Device`], with what wgpu refused to create.
     pub fn new(
-        gpu: &Rc<Gpu>,
+        gpu: &Arc<Gpu>,
         model: Arc<Model>,
         format: VertexFormat,
         instances: u32,
@@ -169,31 +198,29 @@ impl AdoptedMesh {
         check_kernel(kernel, &crowd)?;
         let message = "the model has morph targets, whose weights only a crowd has";
         needs(!crowd.has_targets(), message)?;
-        let skin = created(gpu, || {
-            let mut table = CrowdTable::new(gpu, &crowd)?;
-            let most = table
-                .chunks
-                .first()
-                .map_or(0, |chunk| chunk.instances.len());
+        let plan = created(gpu, || {
+            let mut table = CrowdTable::new(gpu, &crowd, &Sharing::Nothing, None)?;
+            let first = table.chunks.first();
+            let most = first.map_or(0, |chunk| chunk.instances.len());
             let message = format!("the device binds {most} instances at once; not {instances}");
             needs(most == instances as usize, &message)?;
+            table.bind_numbers(gpu, false);
             let palettes = Buffer::from(palettes.clone());
             for bindings in &mut table.bindings {
-                bindings.push(("palettes", (&palettes).into()));
-                bindings.push(("shown", (&palettes).into()));
+                bindings.push(named("palettes", &palettes));
             }
-            Skin::new(gpu, &crowd, &table, &[kernel], None)
+            let skin = Skin::new(gpu, &crowd, &mut table, &[kernel], None)?;
+            let mut plan = Plan::new(table);
+            plan.push(skin);
+            Ok(plan)
         })?;
-        Ok(Self {
-            gpu: Rc::clone(gpu),
-            crowd,
-            skin,
-        })
+        let adopted = Adopted::new(gpu, &crowd, plan);
+        Ok(Self { crowd, adopted })
     }
 
     /// Bytes of the vertices, `[instance][vertex][word]`.
     pub fn output_bytes(&self) -> u64 {
-        self.crowd.output_words() * size_of::<f32>() as u64
+        self.adopted.output_bytes.iter().sum()
     }
 
     /// Binds a buffer for the vertices, whose usage contains `STORAGE`. Frames may take turns with several.
@@ -201,28 +228,17 @@ impl AdoptedMesh {
     /// # Errors
     /// [`BackendError::Unavailable`] or [`BackendError::TooLarge`], with what the buffer lacks.
     pub fn bind(&mut self, vertices: &wgpu::Buffer) -> Result<Vertices> {
-        check_buffer("vertices", vertices, self.output_bytes())?;
-        let vertices = vec![vertices.clone().into()];
-        created(&self.gpu, || {
-            self.skin.bind(&self.gpu, &vertices);
-            Ok(())
-        })?;
-        Ok(Vertices(vertices))
+        self.adopted.bind(std::slice::from_ref(vertices))
     }
 
     /// Records the skinning into bound vertices. It creates nothing.
     pub fn record(&mut self, vertices: &Vertices, encoder: &mut wgpu::CommandEncoder) {
-        let passes: &mut [&mut dyn Pass] = &mut [&mut self.skin];
-        record(&self.gpu, passes, &self.crowd, 0, &vertices.0, encoder);
+        self.adopted.record(&self.crowd, 0, vertices, encoder);
     }
 }
 
 /// A crowd that the device poses and skins.
-pub struct AdoptedCrowd {
-    gpu: Rc<Gpu>,
-    plan: Plan,
-    output_bytes: Vec<u64>,
-}
+pub struct AdoptedCrowd(Adopted);
 
 impl AdoptedCrowd {
     /// Uploads models and clips, and allocates poses and palettes. Of several kernels it takes the fastest, which it
@@ -231,7 +247,7 @@ impl AdoptedCrowd {
     /// # Errors
     /// As [`AdoptedMesh::new`] and [`plan()`].
     pub fn new(
-        gpu: &Rc<Gpu>,
+        gpu: &Arc<Gpu>,
         crowd: &Crowd,
         kernels: &'static [&'static SkinKernel],
     ) -> Result<Self> {
@@ -245,22 +261,17 @@ impl AdoptedCrowd {
             skin: Skinning::Compute(kernels),
         };
         let plan = created(gpu, || plan(gpu, crowd, strategy, &Job::default()))?;
-        let chunks = plan.table.chunks.iter();
-        Ok(Self {
-            gpu: Rc::clone(gpu),
-            output_bytes: chunks.map(|chunk| chunk.output_bytes(crowd)).collect(),
-            plan,
-        })
+        Ok(Self(Adopted::new(gpu, crowd, plan)))
     }
 
     /// The chunks that the crowd is divided into: neighbouring instances of one model.
     pub fn chunks(&self) -> &[Chunk] {
-        &self.plan.table.chunks
+        &self.0.plan.table.chunks
     }
 
     /// Bytes of the vertices of each chunk, `[instance][vertex][word]`. Each has a buffer of its own.
     pub fn output_bytes(&self) -> &[u64] {
-        &self.output_bytes
+        &self.0.output_bytes
     }
 
     /// Binds a buffer for the vertices of each chunk. Frames may take turns with several sets of buffers.
@@ -268,22 +279,7 @@ impl AdoptedCrowd {
     /// # Errors
     /// As [`AdoptedMesh::bind`], or there are fewer buffers than chunks.
     pub fn bind(&mut self, vertices: &[wgpu::Buffer]) -> Result<Vertices> {
-        let chunks = self.output_bytes.len();
-        needs(
-            vertices.len() == chunks,
-            &format!("{} buffers of vertices for {chunks} chunks", vertices.len()),
-        )?;
-        for (vertices, &bytes) in vertices.iter().zip(&self.output_bytes) {
-            check_buffer("vertices", vertices, bytes)?;
-        }
-        let vertices: Vec<Buffer> = vertices.iter().cloned().map(Buffer::from).collect();
-        created(&self.gpu, || {
-            if let Some(skin) = &self.plan.skin {
-                skin.borrow_mut().bind(&self.gpu, &vertices);
-            }
-            Ok(())
-        })?;
-        Ok(Vertices(vertices))
+        self.0.bind(vertices)
     }
 
     /// Records the posing of a tick and the skinning into bound vertices. It creates nothing. Once for each submission: the
@@ -295,26 +291,25 @@ impl AdoptedCrowd {
         vertices: &Vertices,
         encoder: &mut wgpu::CommandEncoder,
     ) {
-        for pass in &self.plan.passes {
-            let passes: &mut [&mut dyn Pass] = &mut [&mut *pass.borrow_mut()];
-            record(&self.gpu, passes, crowd, tick, &vertices.0, encoder);
-        }
+        self.0.record(crowd, tick, vertices, encoder);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::passes::pose::Pose;
     use crate::passes::pose_kernels::PoseKernel;
     use crate::passes::skin_kernels::{INSTANCES, MERGED, POSITIONS, SHARED};
-    use skinbench_formats::extremes::{chain_64, star_64};
-    use skinbench_formats::face::face;
-    use skinbench_formats::walker::walker;
+    use skinbench_characters::face;
+    use skinbench_characters::walker;
+    use skinbench_characters::{chain_64, star_64};
     use skinbench_kernels::reference::reference_vertices;
+    use skinbench_kernels::threads::lock;
     use skinbench_kernels::vertex::Encoding;
 
     /// A device with limits of the caller's; `None` on a machine without adapters.
-    fn adopted(limit: impl FnOnce(&mut wgpu::Limits)) -> Option<(Rc<Gpu>, wgpu::Device)> {
+    fn adopted(limit: impl FnOnce(&mut wgpu::Limits)) -> Option<(Arc<Gpu>, wgpu::Device)> {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
         let options = wgpu::RequestAdapterOptions::default();
         let Ok(adapter) = pollster::block_on(instance.request_adapter(&options)) else {
@@ -354,7 +349,7 @@ mod tests {
 
     /// Why a mesh of the walker is refused.
     fn refusal(
-        (gpu, device): &(Rc<Gpu>, wgpu::Device),
+        (gpu, device): &(Arc<Gpu>, wgpu::Device),
         format: VertexFormat,
         kernel: &'static SkinKernel,
     ) -> Option<String> {
@@ -461,13 +456,16 @@ mod tests {
             let vertices = buffer(&device, mesh.output_bytes(), storage);
             turns.push(mesh.bind(&vertices).unwrap());
         }
-        let created = gpu.created.get();
+        let created = *lock(&gpu.created);
         for vertices in turns.iter().cycle().take(9) {
             let mut encoder = device.create_command_encoder(&Default::default());
             mesh.record(vertices, &mut encoder);
-            assert_eq!(mesh.skin.bound(), turns.len());
+            assert_eq!(
+                mesh.adopted.plan.find::<Skin>().unwrap().bound(),
+                turns.len()
+            );
         }
-        assert_eq!(gpu.created.get(), created);
+        assert_eq!(*lock(&gpu.created), created);
     }
 
     #[test]
@@ -483,8 +481,8 @@ mod tests {
         for sets in 1..3 {
             let second = buffer(&device, bytes[1], storage);
             adopted.bind(&[first.clone(), second]).unwrap();
-            let skin = adopted.plan.skin.as_ref().unwrap();
-            assert_eq!(skin.borrow().bound(), sets);
+            let skin = adopted.0.plan.find::<Skin>().unwrap();
+            assert_eq!(skin.bound(), sets);
         }
     }
 
@@ -517,8 +515,7 @@ mod tests {
                 exact.extend(reference_vertices(&crowd, instance, 7));
             }
             for walk in PoseKernel::WALKS {
-                let pose = adopted.plan.pose.as_ref().unwrap();
-                pose.borrow_mut().walk = walk;
+                adopted.0.plan.find_mut::<Pose>().unwrap().walk = walk;
                 let mut encoder = device.create_command_encoder(&Default::default());
                 adopted.record(&crowd, 7, &vertices, &mut encoder);
                 gpu.device().unwrap().1.submit([encoder.finish()]);

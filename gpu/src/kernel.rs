@@ -2,16 +2,14 @@
 //! to variables by name, and the numbers of groups and bindings stand in WGSL alone.
 
 use crate::Gpu;
-use crate::device::description::{
-    EntryPoint, GroupDescription, GroupEntry, GroupLayoutDescription, KernelDescription,
-    LayoutEntry, ModuleDescription, PipelineLayoutDescription,
-};
 use crate::device::gpu::CompiledKernel;
 use crate::device::{
-    BindGroup, ComputePipeline, PipelineLayout, Resource, ShaderModule, fits, needs,
+    BindGroup, BindGroupLayout, ComputePipeline, EntryPoint, PipelineLayout, Resource,
+    ShaderModule, fits, needs,
 };
 use crate::shader::reflection::{Binding, Interface};
-use skinbench_frame::{DeviceObject, Result};
+use skinbench_frame::Result;
+use skinbench_kernels::threads::lock;
 use std::sync::Arc;
 
 /// Names and values of shader overrides.
@@ -21,26 +19,22 @@ pub type Constants = Vec<(&'static str, f64)>;
 /// runs without the checks that untrusted and edited shaders need: bounds checks and loop counters slowed a compute kernel on
 /// llvmpipe down from approximately 135 to 360 ns per vertex.
 pub fn module(gpu: &Gpu, label: &str, wgsl: String, trusted: bool) -> ShaderModule {
-    let mut modules = gpu.modules.borrow_mut();
-    let key = match &*gpu.edit.borrow() {
+    let mut modules = lock(&gpu.modules);
+    let key = match &*lock(&gpu.edit) {
         Some(edit) => (edit(wgsl), false),
         None => (wgsl, trusted),
     };
     if let Some(module) = modules.get(&key) {
         return module.clone();
     }
-    let module = gpu.create(&ModuleDescription {
-        label,
-        text: &key.0,
-        trusted: key.1,
-    });
+    let module = gpu.module(label, &key.0, key.1);
     modules.insert(key, module.clone());
     module
 }
 
 /// The layout of one of a shader's groups.
 pub struct GroupLayout {
-    layout: DeviceObject<wgpu::BindGroupLayout>,
+    layout: BindGroupLayout,
     bindings: Vec<Binding>,
 }
 
@@ -65,46 +59,38 @@ impl GroupLayout {
         bindings.retain(|binding| binding.group == group);
         bindings.sort_by_key(|binding| binding.number);
         bindings.dedup_by_key(|binding| binding.number);
-        let entry = |binding| LayoutEntry {
-            binding,
-            visibility: stages,
-        };
-        let layout = gpu.create(&GroupLayoutDescription {
-            label,
-            entries: bindings.iter().map(entry).collect(),
-        });
-        Self { layout, bindings }
+        Self {
+            layout: gpu.group_layout(label, &bindings, stages),
+            bindings,
+        }
     }
 
     /// A bind group in which each variable of the layout has the resource of its name. Resources that the layout does
-    /// not name are left out; a variable without a resource is reported by `Gpu::check`.
+    /// not name are left out; a variable without a resource, or with several, is reported by `Gpu::check`.
     pub fn bind(&self, gpu: &Gpu, label: &str, resources: &[(&str, Resource)]) -> BindGroup {
         let mut entries = Vec::with_capacity(self.bindings.len());
-        for binding in &self.bindings {
-            match resources.iter().find(|named| named.0 == binding.name) {
-                Some((_, resource)) => entries.push(GroupEntry {
-                    binding: binding.number,
-                    resource,
-                }),
-                None => gpu
-                    .failures
-                    .refuse(format!("{label}: nothing is bound to {:?}", binding.name)),
+        for Binding { name, number, .. } in &self.bindings {
+            let mut named = resources.iter().filter(|named| named.0 == name);
+            match (named.next(), named.next()) {
+                (Some((_, resource)), None) => entries.push((*number, resource)),
+                (None, _) => {
+                    let message = format!("{label}: nothing is bound to {name:?}");
+                    gpu.failures.refuse(message);
+                }
+                (Some(_), Some(_)) => {
+                    let message = format!("{label}: {name:?} is bound twice");
+                    gpu.failures.refuse(message);
+                }
             }
         }
-        gpu.create(&GroupDescription {
-            label,
-            layout: &self.layout,
-            entries,
-        })
+        gpu.group(label, &self.layout, &entries)
     }
 }
 
 /// A pipeline layout of these groups, without immediate values.
 pub fn pipeline_layout(gpu: &Gpu, label: &str, groups: &[&GroupLayout]) -> PipelineLayout {
-    gpu.create(&PipelineLayoutDescription {
-        label,
-        groups: groups.iter().map(|group| &group.layout).collect(),
-    })
+    let layouts: Vec<_> = groups.iter().map(|group| &group.layout).collect();
+    gpu.pipeline_layout(label, &layouts)
 }
 
 /// A compiled compute shader whose entry point is `main`, and the layouts of what it binds.
@@ -145,7 +131,7 @@ impl Kernel {
         gpu.runs(&interface)?;
         let constants = interface.declared(values);
         let module = module(gpu, label, wgsl, trusted);
-        let mut pipelines = gpu.pipelines.borrow_mut();
+        let mut pipelines = lock(&gpu.pipelines);
         let known = pipelines
             .iter()
             .find(|known| known.module == module && known.constants == constants);
@@ -157,15 +143,12 @@ impl Kernel {
             });
         }
         let layout = pipeline_layout(gpu, label, &groups.iter().collect::<Vec<_>>());
-        let pipeline = gpu.create(&KernelDescription {
-            label,
-            layout: &layout,
-            main: EntryPoint {
-                module: &module,
-                entry_point: "main",
-                constants: &constants,
-            },
-        });
+        let main = EntryPoint {
+            module: &module,
+            entry_point: "main",
+            constants: &constants,
+        };
+        let pipeline = gpu.kernel(label, &layout, main);
         pipelines.push(CompiledKernel {
             module,
             constants,

@@ -25,7 +25,7 @@ pub mod shader;
 pub(crate) mod timing;
 
 pub use adopt::{AdoptedCrowd, AdoptedMesh, Vertices};
-pub use crowd::{Chunk, CrowdTable, Visible, VisibleChunk, chunk_contents, chunk_uniform, chunks};
+pub use crowd::{Chunk, CrowdTable};
 pub use device::adapter::{Adapter, apis, summaries};
 pub use device::commands::{Commands, Flight};
 pub use device::gpu::{Edit, Gpu};
@@ -33,11 +33,11 @@ pub use draw::capture::Capture;
 pub use draw::ground::ground;
 pub use draw::overlay::{Beneath, LineEnd, Overlay, opaque, skeleton_lines};
 pub use draw::surfaces::Surfaces;
-pub use forms::mesh::{MeshForm, OwnMesh, mesh_bytes, upload_meshes};
-pub use forms::palettes::{PaletteForm, Palettes, TEXTURE_WIDTH, UNIFORM_ENTRIES};
+pub use forms::mesh::{MeshForm, OwnMesh, mesh_bytes};
+pub use forms::palettes::{PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES};
 pub use passes::pose::PoseBytes;
 pub use passes::strategy::{Posing, Skinning, Strategy};
 pub use passes::upload::uploaded_bytes;
-pub use passes::vertices::{Drawable, VertexSource};
+pub use passes::vertices::Drawable;
 /// The version whose types are in public functions.
 pub use wgpu;

@@ -105,7 +105,7 @@ fn a_crowd_posed_on_the_device() -> Result<(), Box<dyn Error>> {
     use skinbench_kernels::model::IDENTITY_ROWS;
     use skinbench_kernels::vertex::{Attributes, Encoding, VertexFormat};
 
-    let model = std::sync::Arc::new(skinbench_formats::walker::walker(1_000)?); // or `load` of a file
+    let model = std::sync::Arc::new(skinbench_characters::walker(1_000)?); // or a file, by skinbench-formats
     let format = VertexFormat { attributes: Attributes::Pnt, encoding: Encoding::Packed, ..VertexFormat::default() };
     let mut crowd = Crowd::with_format(format);
     // A hundred walk in a loop, each with a phase of its own.

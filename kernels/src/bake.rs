@@ -1,10 +1,10 @@
 //! Palettes baked frame by frame, at the lowest uniform rate that keeps a stated error for each clip.
 
-use crate::crowd::{BLOCK, Crowd, Fade, Group, Layer, LayerKind, REST, UNMASKED, time};
+use crate::crowd::{BLOCK, Crowd, Group, Layer, LayerKind, REST, time};
 use crate::model::{
     Bounds, Clip, IDENTITY_ROWS, Model, Rows, Similarity, affine_to_f64_rows, rows_to_affine,
 };
-use crate::pose::{Affine, CrowdPose, Ends, KeySpan, Local, NoClock, PaletteOut, Width, block};
+use crate::pose::{Affine, CrowdPose, ErrorPoints, KeySpan, Local, NoClock, PoseOut, Width, block};
 use crate::simd::Isa;
 use crate::threads::Threads;
 use glam::{DAffine3, DMat3, DVec3, Mat3, Mat4, Quat, Vec4};
@@ -31,19 +31,6 @@ const BLENDED_TICKS: u32 = 96;
 const TICK_STRIDE: u32 = 10_007;
 /// Factor on the largest error found, because blends are measured at many ticks, not at every one.
 const BLEND_MARGIN: f64 = 1.25;
-
-/// Returns whether baked clips of a group can be blended as its instances play them: whole, and without morph targets.
-pub fn blends(crowd: &Crowd, group: &Group) -> bool {
-    !group.has_targets()
-        && crowd
-            .layers()
-            .range(group.instances.clone())
-            .all(|layers| layers.len() <= MOST_LAYERS && layers.iter().all(is_blendable))
-}
-
-fn is_blendable(layer: &Layer) -> bool {
-    layer.mask == UNMASKED && layer.kind != LayerKind::Additive && layer.fade != Fade::Inertial
-}
 
 /// Storage format of baked frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,7 +164,7 @@ impl Rate {
 pub struct Baker<'a> {
     model: &'a Model,
     format: BakeFormat,
-    ends: Ends,
+    points: ErrorPoints,
     /// The unit of position errors.
     diagonal: f64,
     /// One item per entry.
@@ -206,7 +193,7 @@ impl<'a> Baker<'a> {
         Self {
             model,
             format,
-            ends: Ends::of(model),
+            points: ErrorPoints::of(model),
             diagonal,
             entries,
         }
@@ -257,7 +244,7 @@ impl<'a> Baker<'a> {
         let mut poser = ClipPoser::new(self.model);
         let mut worst = BakeError::default();
         for tick in (0..BLENDED_TICKS).map(|i| i.wrapping_mul(TICK_STRIDE)) {
-            let out = PaletteOut::Rows(&mut blended_poses);
+            let out = PoseOut::rows(&mut blended_poses);
             pose.pose(&few, tick, &Threads::One, &NoClock, out);
             for (layers, palette) in sampled.iter().zip(blended_poses.chunks_exact(entries)) {
                 let mut sum = vec![[0.0; 12]; entries];
@@ -353,7 +340,7 @@ impl<'a> Baker<'a> {
         BakeError {
             position: position / self.diagonal,
             direction,
-            ends: self.ends.distance(joint, &off_pose),
+            ends: self.points.distance(joint, &off_pose),
         }
     }
 }

@@ -1,16 +1,16 @@
-//! A crowd cut into blocks of up to `N` neighbouring instances of one model, and the loop over them.
+//! A crowd cut into blocks of up to [`BLOCK`] neighbouring instances of one model, and the loop over them.
 
-use crate::crowd::{Between, Crowd, Fade, Group, Layer, UpdateRate};
+use crate::crowd::{BLOCK, Between, Crowd, Fade, Group, Layer, UpdateRate};
 use std::ops::Range;
 
-/// Up to `N` neighbouring instances, and the offsets of their share in each kind of buffer.
+/// Up to [`BLOCK`] neighbouring instances, and the offsets of their share in each kind of buffer.
 #[derive(Debug, Clone)]
 pub struct Block {
     /// Index among the blocks.
     pub index: usize,
     /// Index of the crowd's group.
     pub group: usize,
-    /// The instances: fewer than `N` at the end of a group, of its moving instances, or of a range with one update rate.
+    /// The instances: fewer than [`BLOCK`] at the end of a group, of its moving instances, or of a range with one update rate.
     pub instances: Range<u32>,
     /// `true` if these instances keep their pose.
     pub frozen: bool,
@@ -66,8 +66,8 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Cuts a crowd into blocks of `lanes` instances. Loops use rayon's current pool if `parallel`.
-    pub fn new(crowd: &Crowd, lanes: usize, parallel: bool) -> Self {
+    /// Cuts a crowd into blocks. Loops use rayon's current pool if `parallel`.
+    pub fn new(crowd: &Crowd, parallel: bool) -> Self {
         let mut blocks = Vec::new();
         let mut first_slot = 0;
         let mut first_joint = 0;
@@ -86,7 +86,7 @@ impl Blocks {
                 } else {
                     group.moving().end
                 };
-                let end = last.min(first.saturating_add(lanes as u32));
+                let end = last.min(first.saturating_add(BLOCK as u32));
                 let end = (first..end)
                     .find(|&instance| crowd.update_rate(instance) != rate)
                     .unwrap_or(end);
@@ -201,7 +201,7 @@ mod tests {
                 .unwrap();
         }
         for parallel in [false, true] {
-            let blocks = Blocks::new(&crowd, 16, parallel);
+            let blocks = Blocks::new(&crowd, parallel);
             let counts: Vec<_> = blocks.all().iter().map(|b| b.instances.len()).collect();
             assert_eq!(counts, [16, 16, 8, 16, 4]);
             let first = |b: &Block| b.instances.start as usize;

@@ -2,14 +2,15 @@
 //! error, holds channels constant where the error allows it, and rounds the others as coarsely as it allows.
 
 use crate::crowd::BLOCK;
+use crate::error::DataError;
 use crate::model::compact::{ClipError, Compact, Samples};
-use crate::model::{Channel, Clip, ClipKeys, Model, ModelError, RawKeys, Skeleton, Transform};
-use crate::pose::{Affine, Ends, KeySpan, Local, block, first_row, one};
+use crate::model::{Channel, Clip, ClipKeys, Model, RawKeys, Skeleton, Transform};
+use crate::pose::{Affine, ErrorPoints, KeySpan, Local, block, first_row, one};
 use crate::simd::Isa;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Default of the allowed error: largest distance at a joint's end over the skeleton's size ([`Ends`]).
+/// Default of the allowed error: largest distance at a joint's end over the skeleton's size ([`ErrorPoints`]).
 pub const ERROR: f64 = 1e-4;
 /// Fraction of the allowed error that the search may use up, because it samples many times, not every one.
 const MARGIN: f64 = 0.9;
@@ -27,7 +28,7 @@ const MOST_HOLDS: usize = 64;
 ///
 /// # Errors
 /// Poses that are not finite.
-pub fn compacted(model: Model, error: f64) -> Result<Model, ModelError> {
+pub fn compacted(model: Model, error: f64) -> Result<Model, DataError> {
     let clips = clips(&model, error)?;
     Ok(model.with_clips(clips))
 }
@@ -36,17 +37,22 @@ pub fn compacted(model: Model, error: f64) -> Result<Model, ModelError> {
 ///
 /// # Errors
 /// Poses that are not finite.
-pub fn clips(model: &Model, error: f64) -> Result<Vec<Clip>, ModelError> {
-    let ends = Ends::of(model);
+pub fn clips(model: &Model, error: f64) -> Result<Vec<Clip>, DataError> {
+    let points = ErrorPoints::of(model);
     model
         .clips()
         .par_iter()
-        .map(|clip| compact(model.skeleton(), &ends, clip, error))
+        .map(|clip| compact(model.skeleton(), &points, clip, error))
         .collect()
 }
 
 /// The compact form of a clip, or the clip itself. A compact clip stays as it is.
-fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<Clip, ModelError> {
+fn compact(
+    skeleton: &Skeleton,
+    points: &ErrorPoints,
+    clip: &Clip,
+    error: f64,
+) -> Result<Clip, DataError> {
     let ClipKeys::Raw(raw) = clip.keys() else {
         return Ok(clip.clone());
     };
@@ -62,7 +68,7 @@ fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<
         }
         let mut trial = Trial {
             skeleton,
-            ends,
+            points,
             clip,
             enough,
             start: keys.start,
@@ -77,7 +83,7 @@ fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<
         let Some(mut best) = trial.within_error(moving) else {
             continue;
         };
-        let calm = calm(&trial.channels, ends, enough);
+        let calm = calm(&trial.channels, points, enough);
         hold_in_spans(calm.len(), |span| {
             let mut moving = Vec::with_capacity(span.len());
             for held in &calm[span.clone()] {
@@ -97,7 +103,7 @@ fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<
             // Rounding may move the ends beneath every joint about as far.
             let allowed = COARSEST * FINER.powi(attempt) * enough;
             for samples in &mut trial.channels {
-                let span = ends.span(samples.joint.into(), samples.channel);
+                let span = points.span(samples.joint.into(), samples.channel);
                 samples.precision = (allowed / span) as f32;
             }
             if let Some(compact) = trial.within_error(trial.encoded()?) {
@@ -112,7 +118,7 @@ fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<
 /// An attempt to compact a clip at one rate.
 struct Trial<'a> {
     skeleton: &'a Skeleton,
-    ends: &'a Ends,
+    points: &'a ErrorPoints,
     clip: &'a Clip,
     /// Largest allowed error.
     enough: f64,
@@ -126,7 +132,7 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    fn encoded(&self) -> Result<Compact, ModelError> {
+    fn encoded(&self) -> Result<Compact, DataError> {
         Compact::encode(
             self.start,
             self.interval,
@@ -145,7 +151,7 @@ impl Trial<'_> {
     /// The compact clip; `None` beyond the allowed error.
     fn within_error(&self, encoded: Compact) -> Option<Clip> {
         let error = largest_error(
-            self.ends,
+            self.points,
             self.skeleton,
             self.clip,
             &self.clip.with_compact(encoded.clone()),
@@ -164,8 +170,8 @@ impl Trial<'_> {
 /// The result is that of trying one channel after the other, as long as there are attempts.
 fn hold_in_spans(
     count: usize,
-    mut hold: impl FnMut(Range<usize>) -> Result<bool, ModelError>,
-) -> Result<(), ModelError> {
+    mut hold: impl FnMut(Range<usize>) -> Result<bool, DataError>,
+) -> Result<(), DataError> {
     let mut spans: Vec<Range<usize>> = std::iter::once(0..count).collect();
     for _ in 0..MOST_HOLDS {
         let Some(span) = spans.pop() else { break };
@@ -212,11 +218,11 @@ struct CalmChannel {
 }
 
 /// Channels that the error may allow holding at the middle of their range; the smallest change first.
-fn calm(channels: &[Samples], ends: &Ends, enough: f64) -> Vec<CalmChannel> {
+fn calm(channels: &[Samples], points: &ErrorPoints, enough: f64) -> Vec<CalmChannel> {
     let mut calm = Vec::new();
     for (channel, samples) in channels.iter().enumerate() {
         let (middle, swing) = samples.middle();
-        let swing = f64::from(swing) * ends.reach(samples.joint.into(), samples.channel);
+        let swing = f64::from(swing) * points.reach(samples.joint.into(), samples.channel);
         if swing > 0.0 && swing <= enough {
             calm.push(CalmChannel {
                 channel,
@@ -239,7 +245,7 @@ fn value_of(pose: &[f32], channel: Channel) -> [f32; 4] {
 
 /// The largest error over some times. Stops at the first error beyond `enough`.
 fn largest_error(
-    ends: &Ends,
+    points: &ErrorPoints,
     skeleton: &Skeleton,
     raw: &Clip,
     compact: &Clip,
@@ -263,7 +269,7 @@ fn largest_error(
                 let off = std::array::from_fn(|i| {
                     f64::from(raw[joint][i][lane]) - f64::from(compact[joint][i][lane])
                 });
-                let distance = ends.distance(joint, &off);
+                let distance = points.distance(joint, &off);
                 if distance > worst.distance {
                     worst = ClipError {
                         distance,
@@ -281,13 +287,13 @@ fn largest_error(
 
 /// Largest error of a compact clip against the raw one, at the given times in seconds and the ends of a skeleton.
 pub fn error(
-    ends: &Ends,
+    points: &ErrorPoints,
     skeleton: &Skeleton,
     raw: &Clip,
     compact: &Clip,
     times: &[f32],
 ) -> ClipError {
-    largest_error(ends, skeleton, raw, compact, times, f64::INFINITY)
+    largest_error(points, skeleton, raw, compact, times, f64::INFINITY)
 }
 
 #[cfg(test)]
@@ -330,14 +336,14 @@ mod tests {
             &(0..64).map(turn).collect::<Vec<_>>(),
             Interpolation::Linear,
         );
-        let stored = compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap();
+        let stored = compact(&skeleton, &ErrorPoints::new(&skeleton), &clip, ERROR).unwrap();
         assert_eq!(
             stored.keys().compact().unwrap().tracks[0].dropped,
             crate::model::compact::ANY
         );
         assert!(
             error(
-                &Ends::new(&skeleton),
+                &ErrorPoints::new(&skeleton),
                 &skeleton,
                 &clip,
                 &stored,
@@ -355,9 +361,9 @@ mod tests {
             &[Quat::from_rotation_x(0.5); 2],
             Interpolation::Linear,
         );
-        let ends = Ends::new(&skeleton);
-        let stored = compact(&skeleton, &ends, &still, ERROR).unwrap();
-        assert_eq!(compact(&skeleton, &ends, &stored, ERROR).unwrap(), stored);
+        let points = ErrorPoints::new(&skeleton);
+        let stored = compact(&skeleton, &points, &still, ERROR).unwrap();
+        assert_eq!(compact(&skeleton, &points, &stored, ERROR).unwrap(), stored);
         assert_eq!(stored.smoothed().unwrap(), stored);
         for error in [stored.additive().unwrap_err(), stored.closed().unwrap_err()] {
             assert_eq!(
@@ -377,7 +383,7 @@ mod tests {
         let [a, b] = [0.0, 1.0].map(Quat::from_rotation_x);
         let (skeleton, clip) = one_joint(&[0.0, 0.013, 1.0], &[a, b, a], Interpolation::Step);
         assert_eq!(
-            compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap(),
+            compact(&skeleton, &ErrorPoints::new(&skeleton), &clip, ERROR).unwrap(),
             clip
         );
     }
@@ -414,9 +420,15 @@ mod tests {
     fn what_hardly_moves_stands_still() {
         let moving = |swings: [f32; 4]| -> Vec<u16> {
             let (skeleton, clip) = nodding_chain(swings);
-            let stored = compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap();
+            let stored = compact(&skeleton, &ErrorPoints::new(&skeleton), &clip, ERROR).unwrap();
             let times: Vec<f32> = (0..500).map(|i| i as f32 * 0.003).collect();
-            let found = error(&Ends::new(&skeleton), &skeleton, &clip, &stored, &times);
+            let found = error(
+                &ErrorPoints::new(&skeleton),
+                &skeleton,
+                &clip,
+                &stored,
+                &times,
+            );
             assert!(found.distance <= ERROR, "{swings:?}: {found:?}");
             stored
                 .keys()
@@ -469,12 +481,12 @@ mod tests {
             &[Quat::from_rotation_x(0.5); 2],
             Interpolation::Linear,
         );
-        let stored = compact(&skeleton, &Ends::new(&skeleton), &still, ERROR).unwrap();
+        let stored = compact(&skeleton, &ErrorPoints::new(&skeleton), &still, ERROR).unwrap();
         let kept = stored.keys().compact().unwrap();
         assert_eq!((kept.tracks.len(), kept.still.len()), (0, 1));
         let (skeleton, resting) =
             one_joint(&[0.0, 1.0], &[Quat::IDENTITY; 2], Interpolation::Linear);
-        let stored = compact(&skeleton, &Ends::new(&skeleton), &resting, ERROR).unwrap();
+        let stored = compact(&skeleton, &ErrorPoints::new(&skeleton), &resting, ERROR).unwrap();
         assert_eq!(stored.keys().compact().unwrap().bytes(), 0);
     }
 }

@@ -6,7 +6,8 @@
 
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd};
-use crate::model::{self, Model, ModelError, Rows, affine_to_rows, rows_to_affine};
+use crate::error::DataError;
+use crate::model::{self, Model, Rows, affine_to_rows, rows_to_affine};
 use crate::pose::{Affine, BlockPalettes, Palettes};
 use crate::reference::shown;
 use crate::simd::{self, Isa, Kernel, Scalar, Simd, abs, load_rows, store_rows};
@@ -56,11 +57,11 @@ impl ModelReads {
     ///
     /// # Errors
     /// Bounds of a mesh with morph targets, a name that no joint has, or a joint without a palette entry.
-    pub fn new(model: &Model, bounds: bool, sockets: &[String]) -> Result<Self, ModelError> {
+    pub fn new(model: &Model, bounds: bool, sockets: &[String]) -> Result<Self, DataError> {
         let mut boxes = Vec::new();
         if bounds {
             if !model.mesh().targets().is_empty() {
-                return Err(ModelError::new(
+                return Err(DataError::new(
                     format!("model {:?}", model.name()),
                     "has morph targets, and their weights have no limit; expected a model without targets for bounds",
                 ));
@@ -77,17 +78,17 @@ impl ModelReads {
 }
 
 /// The socket at the joint of this name.
-fn socket(model: &Model, name: &str) -> Result<Socket, ModelError> {
+fn socket(model: &Model, name: &str) -> Result<Socket, DataError> {
     let place = format!("socket {name:?}");
     let names = model.skeleton().names();
     let Some(joint) = names.iter().position(|other| other == name) else {
         let problem = format!("{:?} has no joint of this name", model.name());
-        return Err(ModelError::new(place, problem));
+        return Err(DataError::new(place, problem));
     };
     let joints = model.palette_joints();
     let Some(entry) = joints.iter().position(|&other| usize::from(other) == joint) else {
         let problem = "no vertex can follow the joint; expected a joint of the skin";
-        return Err(ModelError::new(place, problem));
+        return Err(DataError::new(place, problem));
     };
     Ok(Socket {
         bind: affine_to_rows(&rows_to_affine(&model.inverse_binds()[entry]).inverse()),
@@ -127,7 +128,7 @@ impl Gameplay {
     ///
     /// # Errors
     /// As [`ModelReads::new`].
-    pub fn new(crowd: &Crowd, bounds: bool, sockets: &[String]) -> Result<Self, ModelError> {
+    pub fn new(crowd: &Crowd, bounds: bool, sockets: &[String]) -> Result<Self, DataError> {
         let mut groups = Vec::with_capacity(crowd.groups().len());
         for group in crowd.groups() {
             let mut reads = ModelReads::new(&group.model, bounds, sockets)?;

@@ -12,7 +12,7 @@
 //! ```
 //! use glam::{Quat, Vec3};
 //! use skinbench_kernels::model::*;
-//! use skinbench_kernels::{pose, skin, vertex::VertexFormat};
+//! use skinbench_kernels::{error::DataError, pose, skin, vertex::VertexFormat};
 //! use std::f32::consts::FRAC_PI_2;
 //!
 //! // Skeleton and clip: an importer of your own fills the same structures.
@@ -49,7 +49,7 @@
 //!
 //! let [x, y, z, ..] = vertices[2];
 //! assert!(Vec3::new(x, y, z).distance(Vec3::new(-1.0, 1.0, 0.0)) < 1e-6);
-//! # Ok::<(), ModelError>(())
+//! # Ok::<(), DataError>(())
 //! ```
 //!
 //! # Floor plan
@@ -58,6 +58,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
+//! | `error` | the error of everything that checks data |
 //! | `simd` | instruction sets, vectors of floats on each, aligned memory |
 //! | `threads` | pools of threads |
 //! | `vertex` | the formats of skinned vertices |
@@ -81,6 +82,7 @@ pub mod blocks;
 pub mod compaction;
 pub mod crowd;
 pub mod device_palette;
+pub mod error;
 #[cfg(test)]
 mod fixture_tests;
 pub mod gameplay;

@@ -15,9 +15,7 @@ use crate::frame::{
 use crate::gameplay::GameplayData;
 use crate::model::{Rows, Shape};
 use crate::morph::{MorphScratch, MorphedLanes};
-use crate::pose::{
-    Affine, BlockPalettes, CrowdPose, NoClock, PaletteOut, PoseData, Width, is_sparse,
-};
+use crate::pose::{Affine, BlockPalettes, CrowdPose, NoClock, PoseData, PoseOut, Width, is_sparse};
 use crate::reference::Blending;
 use crate::simd::Isa;
 use crate::skin::Store;
@@ -189,8 +187,7 @@ impl Cpu {
         let mut kernels = self.kernels.to_vec();
         if job.first_kernel {
             kernels.truncate(1);
-        } else if kernels.len() > 1 && Blocks::new(crowd, BLOCK, false).all().iter().all(is_sparse)
-        {
+        } else if kernels.len() > 1 && Blocks::new(crowd, false).all().iter().all(is_sparse) {
             // Nothing in such a crowd is skinned in lanes.
             kernels.retain(|kernel| kernel.layout != PaletteLayout::Mixed);
         }
@@ -362,10 +359,15 @@ impl PreparedKernel {
                 tick,
             };
             if kernel.layout == PaletteLayout::Fused {
-                let skin = |block: &Block, lanes: &[Affine<BLOCK>], out: &mut [f32]| {
-                    job.skin(block, BlockPalettes::Lanes(lanes), None, out);
+                let out = PoseOut {
+                    out,
+                    first: &|block| block.first_word,
+                    take: &|poses, out| {
+                        poses.in_lanes(|lanes| {
+                            job.skin(poses.block, BlockPalettes::Lanes(lanes), None, out);
+                        });
+                    },
                 };
-                let out = PaletteOut::Each { out, skin: &skin };
                 let pose = &mut poser.crowd_pose;
                 timer.update(pose, crowd, tick, !kept);
                 timer.wall(Stage::PoseSkin, || {
@@ -535,9 +537,9 @@ impl Prepared for PreparedCpu {
 mod tests {
     use super::super::cpu_kernels::{CANDIDATES, LANES};
     use super::*;
-    use crate::asset::extremes;
-    use crate::asset::face::face;
-    use crate::asset::walker::walker;
+    use crate::characters;
+    use crate::characters::face;
+    use crate::characters::walker;
     use crate::crowd::Layer;
     use crate::model::IDENTITY_ROWS;
     use crate::pose::Local;
@@ -551,7 +553,7 @@ mod tests {
             let mut crowd = Crowd::new();
             let instances = (0..blocks * BLOCK).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)));
             crowd
-                .push_group(Arc::new(extremes::chain_64().unwrap()), instances)
+                .push_group(Arc::new(characters::chain_64().unwrap()), instances)
                 .unwrap();
             let backend = Cpu::one_thread(&[&LANES], &Context::default());
             backend

@@ -3,7 +3,7 @@
 use super::abilities::DUAL_QUATERNIONS;
 use super::cpu::{BlockJob, CpuKernel, Skin};
 use crate::blocks::Blocks;
-use crate::crowd::{BLOCK, Crowd};
+use crate::crowd::Crowd;
 use crate::frame::{Ability, Bytes, Lack, PaletteLayout, Purpose, Result};
 use crate::pose::{Width, is_sparse};
 use crate::reference::Blending;
@@ -144,7 +144,7 @@ fn in_lanes(job: &BlockJob, palette: LanePalette, interleaved: bool, out: &mut [
 /// cut into clusters for groups that have a sparse block, or for `all`.
 fn clustered(crowd: &Crowd, isa: Isa, all: bool) -> Result<(Skin, Bytes)> {
     let mut is_cut = vec![all; crowd.groups().len()];
-    for block in Blocks::new(crowd, BLOCK, false).all() {
+    for block in Blocks::new(crowd, false).all() {
         is_cut[block.group] |= is_sparse(block);
     }
     let mut clusters: Vec<Option<Clusters>> = Vec::with_capacity(is_cut.len());

@@ -5,11 +5,16 @@ use super::stage_bytes::{posed, skinned};
 use super::{Abilities, Backend, Context, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
-    Approximation, BackendError, Bytes, Footprint, FrameInput, Job, OutputBuffers, OutputUser,
-    Result, StageTimer, Traffic, clips_in_place,
+    Approximation, BackendError, Bytes, Footprint, FrameInput, HostPoser, Job, OutputBuffers,
+    OutputUser, Result, StageTimer, Traffic, clips_in_place,
 };
 use crate::frustum::Frustum;
 use crate::gameplay::GameplayData;
+use crate::gpu::passes::cull::Cull;
+use crate::gpu::passes::gameplay::Gameplay;
+use crate::gpu::passes::pose::PoseBytes;
+use crate::gpu::passes::skin::Skin;
+use crate::gpu::passes::upload::Upload;
 use crate::gpu::passes::{Frame, Plan, plan};
 use crate::gpu::{Capture, Drawable, Gpu, PaletteForm, Posing};
 pub use crate::gpu::{Skinning, Strategy};
@@ -17,11 +22,11 @@ use crate::pose::PoseData;
 use crate::reference::Blending;
 use std::cell::OnceCell;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A GPU backend.
 struct GpuBackend {
-    gpu: Rc<Gpu>,
+    gpu: Arc<Gpu>,
     strategy: Strategy,
 }
 
@@ -39,10 +44,10 @@ pub fn create(context: &Context, strategy: Strategy) -> Result<Box<dyn Backend>>
 
 impl GpuBackend {
     /// As [`Backend::prepare`], on a device of choice: the adapter's, or one that only counts.
-    fn prepare_on(&self, gpu: &Rc<Gpu>, crowd: &Crowd, job: &Job) -> Result<PreparedGpu> {
+    fn prepare_on(&self, gpu: &Arc<Gpu>, crowd: &Crowd, job: &Job) -> Result<PreparedGpu> {
         let (plan, memory) = gpu.counted(|| plan(gpu, crowd, self.strategy, job));
         Ok(PreparedGpu {
-            gpu: Rc::clone(gpu),
+            gpu: Arc::clone(gpu),
             strategy: self.strategy,
             plan: plan?,
             memory,
@@ -50,6 +55,13 @@ impl GpuBackend {
             capture: None,
             in_view: OnceCell::new(),
         })
+    }
+}
+
+impl PreparedGpu {
+    /// The poses on the host, if there are any.
+    fn host_poser(&self) -> Option<&HostPoser> {
+        self.plan.find::<Upload>()?.host.as_ref()
     }
 }
 
@@ -72,8 +84,8 @@ impl Backend for GpuBackend {
 
 /// A backend with its passes for a crowd.
 pub(super) struct PreparedGpu {
-    pub gpu: Rc<Gpu>,
-    strategy: Strategy,
+    pub gpu: Arc<Gpu>,
+    pub strategy: Strategy,
     pub plan: Plan,
     /// Bytes on the device.
     pub memory: Bytes,
@@ -87,12 +99,7 @@ pub(super) struct PreparedGpu {
 impl Prepared for PreparedGpu {
     fn device(&self) -> String {
         let mut device = self.gpu.adapter.summary.name.clone();
-        let skin = self
-            .plan
-            .skin
-            .iter()
-            .filter_map(|skin| skin.borrow().label());
-        for label in self.plan.labels.iter().cloned().chain(skin) {
+        for label in &self.plan.labels {
             device += &format!(", {label}");
         }
         device
@@ -101,12 +108,12 @@ impl Prepared for PreparedGpu {
     fn footprint(&self, crowd: &Crowd) -> Footprint {
         let passes = self.plan.passes.iter();
         let mut footprint = Footprint {
-            host: passes.map(|pass| pass.borrow().host_memory()).sum(),
+            host: passes.map(|pass| pass.host_memory()).sum(),
             device: self.memory,
-            device_output: self.plan.skin.is_some() && !self.strategy.keeps_vertices(),
+            device_output: self.plan.source.is_none() && !self.strategy.keeps_vertices(),
             ..Footprint::default()
         };
-        if self.plan.upload.is_some() {
+        if self.strategy.poses_on_host() {
             footprint.in_place = clips_in_place(crowd);
         }
         footprint
@@ -120,25 +127,18 @@ impl Prepared for PreparedGpu {
     }
 
     fn read_gameplay(&mut self) -> Result<Option<GameplayData>> {
-        if let Some(gameplay) = &self.plan.gameplay {
-            return Ok(Some(gameplay.borrow_mut().read(&self.gpu)?.clone()));
+        if let Some(gameplay) = self.plan.find_mut::<Gameplay>() {
+            return gameplay.read(&self.gpu).cloned().map(Some);
         }
-        let Some(upload) = &self.plan.upload else {
-            return Ok(None);
-        };
-        let upload = upload.borrow();
-        Ok(upload
-            .host
-            .as_ref()
-            .and_then(|host| host.gameplay().cloned()))
+        let host = self.host_poser();
+        Ok(host.and_then(|host| host.gameplay().cloned()))
     }
 
     fn gameplay_delay(&self) -> Option<u32> {
-        if let Some(gameplay) = &self.plan.gameplay {
-            return gameplay.borrow().delay;
+        if let Some(gameplay) = self.plan.find::<Gameplay>() {
+            return gameplay.delay;
         }
-        let upload = self.plan.upload.as_ref()?.borrow();
-        upload.host.as_ref()?.gameplay().map(|_| 0)
+        self.host_poser()?.gameplay().map(|_| 0)
     }
 
     fn approximation(&self) -> Option<Approximation> {
@@ -150,10 +150,10 @@ impl Prepared for PreparedGpu {
         if self.strategy.posing == Posing::Visible || crowd.has_frozen() {
             return Vec::new();
         }
-        let poses = self.plan.pose.as_ref().map(|pose| pose.borrow().bytes());
+        let poses = PoseBytes::of(&self.plan.table);
         let mut traffic = posed(crowd, self.strategy.skin.palette(), poses);
-        if let Some(skin) = &self.plan.skin {
-            let kernel = skin.borrow().kernel();
+        if let Some(skin) = self.plan.find::<Skin>() {
+            let kernel = skin.kernel();
             traffic.push(skinned(crowd, kernel.palette, kernel.mesh));
         }
         traffic
@@ -166,8 +166,8 @@ impl Prepared for PreparedGpu {
             && self.strategy.posing != Posing::Visible
             && !self.strategy.keeps_vertices()
             && frame.crowd.turnover().is_none();
-        if let Some(gameplay) = &self.plan.gameplay {
-            gameplay.borrow_mut().arrive(&self.gpu, timer)?;
+        if let Some(gameplay) = self.plan.find_mut::<Gameplay>() {
+            gameplay.arrive(&self.gpu, timer)?;
         }
         let mut commands = self.gpu.frame("frame");
         let mut recorded = Frame {
@@ -179,20 +179,20 @@ impl Prepared for PreparedGpu {
             commands: &mut commands,
             timer,
         };
-        for pass in &self.plan.passes {
-            pass.borrow_mut().record(&mut recorded);
-        }
+        self.plan.record(&mut recorded);
         Ok(Ticket::recorded(commands))
     }
 
     fn move_camera(&mut self, frustum: &Frustum) {
-        self.plan.move_camera(frustum);
+        if let Some(cull) = self.plan.find_mut::<Cull>() {
+            cull.move_camera(frustum);
+        }
     }
 
     fn skinned(&self) -> Skinned {
-        Skinned::Device(match (&self.plan.source, &self.plan.skin) {
-            (Some(source), _) => Drawable::Shader(Rc::clone(source)),
-            (None, Some(skin)) => skin.borrow().drawable(),
+        Skinned::Device(match (&self.plan.source, self.plan.find::<Skin>()) {
+            (Some(source), _) => Drawable::Shader(Arc::clone(source)),
+            (None, Some(skin)) => skin.drawable(),
             (None, None) => Drawable::Output(Default::default()),
         })
     }
@@ -215,15 +215,15 @@ impl Prepared for PreparedGpu {
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
-        if let Some(pose) = &self.plan.pose {
-            return self.read_device_poses(crowd, &pose.borrow(), what, instances, out);
+        if !self.plan.table.poses.is_empty() {
+            return self.read_device_poses(crowd, what, instances, out);
         }
-        let Some(upload) = &self.plan.upload else {
+        if !self.strategy.poses_on_host() {
             return Err(BackendError::Unavailable(
                 "has no poses to read back: palettes are baked".into(),
             ));
-        };
-        if let Some(host) = &upload.borrow().host {
+        }
+        if let Some(host) = self.host_poser() {
             host.read(crowd, what, instances, out);
         }
         Ok(())
@@ -237,9 +237,9 @@ impl Prepared for PreparedGpu {
         out: &mut Vec<f32>,
     ) -> Result<()> {
         self.prepare_read(crowd)?;
-        if let Some(skin) = &self.plan.skin {
-            return self.read_skinned(crowd, &mut skin.borrow_mut(), output, instances, out);
+        if self.capture.is_some() {
+            return self.read_captured(crowd, instances, out);
         }
-        self.read_captured(crowd, instances, out)
+        self.read_skinned(crowd, output, instances, out)
     }
 }

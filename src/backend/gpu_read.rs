@@ -5,7 +5,7 @@ use crate::crowd::Crowd;
 use crate::frame::{OutputBuffers, Result};
 use crate::gpu::Capture;
 use crate::gpu::crowd::chunk::{LOCAL_BYTES, slots};
-use crate::gpu::passes::pose::{Pose, PoseBatch};
+use crate::gpu::crowd::table::VisibleChunk;
 use crate::gpu::passes::skin::Skin;
 use crate::model::Rows;
 use crate::pose::PoseData;
@@ -31,9 +31,21 @@ impl PreparedGpu {
 
     /// Instances in view in the last frame, chunk by chunk; `None` if the crowd is not culled.
     pub fn in_view(&self) -> Result<Option<&[Vec<u32>]>> {
-        if let (None, Some(cull)) = (self.in_view.get(), &self.plan.cull) {
-            let read = cull.borrow().read(&self.gpu)?;
-            self.in_view.get_or_init(|| read);
+        let table = &self.plan.table;
+        if let (None, Some(visible)) = (self.in_view.get(), &table.visible) {
+            let mut all = Vec::with_capacity(table.chunks.len());
+            for (chunk, visible) in table.chunks.iter().zip(&visible.chunks) {
+                let mut count = Vec::new();
+                let first = VisibleChunk::COUNT_OFFSET / 4;
+                self.gpu.read_back(&visible.numbers, first, 1, &mut count)?;
+                let mut indices = Vec::new();
+                self.gpu
+                    .read_back(&visible.indices, 0, chunk.instances.len(), &mut indices)?;
+                // A broken kernel may count more than there are.
+                indices.truncate(count[0].to_bits() as usize);
+                all.push(indices.iter().map(|bits| bits.to_bits()).collect());
+            }
+            self.in_view.get_or_init(|| all);
         }
         Ok(self.in_view.get().map(Vec::as_slice))
     }
@@ -54,28 +66,28 @@ impl PreparedGpu {
     pub fn read_device_poses(
         &self,
         crowd: &Crowd,
-        pose: &Pose,
         what: PoseData,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
-        for (index, chunk) in self.plan.table.chunks.iter().enumerate() {
+        let table = &self.plan.table;
+        for (index, chunk) in table.chunks.iter().enumerate() {
             let wanted = chunk.overlap(&instances);
             if wanted.is_empty() {
                 continue;
             }
-            let batch = &pose.batches[index];
             let places = self.places(index, wanted)?;
             if what == PoseData::Local {
-                self.read_local(crowd, index, batch, places, out)?;
+                self.read_local(crowd, index, places, out)?;
                 continue;
             }
-            let numbers = &batch.numbers;
+            let poses = &table.poses[index];
+            let numbers = &table.numbers[index].posed;
             let (first, each) = match what {
                 PoseData::Palette => (numbers.first_entry, numbers.entries),
                 _ => (numbers.first_joint, numbers.joints),
             };
-            let floats = if what == PoseData::Model && batch.is_rigid {
+            let floats = if what == PoseData::Model && poses.is_rigid {
                 8
             } else {
                 12
@@ -83,15 +95,14 @@ impl PreparedGpu {
             let first = floats * (u64::from(first) + u64::from(places.start) * u64::from(each));
             let count = places.len() * floats as usize * each as usize;
             if what == PoseData::Palette {
-                let palettes = batch.palettes.buffer();
-                self.gpu.read_back(palettes, first, count, out)?;
-            } else if batch.is_rigid {
+                self.gpu.read_back(&poses.palettes, first, count, out)?;
+            } else if poses.is_rigid {
                 let mut motions = Vec::new();
                 self.gpu
-                    .read_back(&batch.model, first, count, &mut motions)?;
+                    .read_back(&poses.model, first, count, &mut motions)?;
                 out.extend(motions.as_chunks().0.iter().flat_map(rows));
             } else {
-                self.gpu.read_back(&batch.model, first, count, out)?;
+                self.gpu.read_back(&poses.model, first, count, out)?;
             }
         }
         Ok(())
@@ -102,13 +113,14 @@ impl PreparedGpu {
         &self,
         crowd: &Crowd,
         index: usize,
-        batch: &PoseBatch,
         places: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
-        let joints = batch.numbers.joints as usize;
+        let table = &self.plan.table;
+        let chunk = &table.chunks[index];
+        let poses = &table.poses[index];
+        let joints = table.numbers[index].posed.joints as usize;
         let floats = 3 * joints * QUAD;
-        let chunk = &self.plan.table.chunks[index];
         let in_view = self.in_view.get().map(|in_view| &in_view[index]);
         let slots_at = |place: u32| {
             let instance = in_view.map_or(place, |in_view| in_view[place as usize]);
@@ -120,11 +132,11 @@ impl PreparedGpu {
             let some = first..places.end.min(first + READ_AT_ONCE);
             let counts: Vec<usize> = some.map(slots_at).collect();
             let all = counts.iter().sum::<usize>();
-            let first = u64::from(batch.first_local) * QUAD as u64;
+            let first = u64::from(poses.first_local) * QUAD as u64;
             let begin = first + (slot * joints) as u64 * LOCAL_BYTES / 4;
             read.clear();
             self.gpu
-                .read_back(&batch.locals, begin, all * floats, &mut read)?;
+                .read_back(&poses.locals, begin, all * floats, &mut read)?;
             let mut rest = &read[..];
             for count in counts {
                 let quads = rest[..floats].as_chunks::<QUAD>().0;
@@ -142,46 +154,40 @@ impl PreparedGpu {
 
     /// Appends vertices that a compute shader skinned.
     pub fn read_skinned(
-        &self,
+        &mut self,
         crowd: &Crowd,
-        skin: &mut Skin,
-        output: &OutputBuffers,
+        output_buffers: &OutputBuffers,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
-        let table = &self.plan.table;
-        let stored = skin.stored.first().map(|stored| stored.buffers.clone());
-        let buffers = stored.as_ref().unwrap_or(&output.device);
-        for span in 0..table.spans.len() {
-            let buffer = span % buffers.len();
-            let mut end = 0;
-            for index in table.spans[span].clone() {
-                let chunk = &table.chunks[index];
-                let words = crowd.groups()[chunk.group].instance_words();
-                let begin = end;
-                end += chunk.instances.len() * words;
-                let wanted = chunk.overlap(&instances);
-                if wanted.is_empty() {
-                    continue;
-                }
-                // A later span may have overwritten a ring's buffer, so the span is skinned again.
-                if skin.held[buffer] != span {
-                    self.gpu.poison(&buffers[buffer..=buffer])?;
-                    let mut commands = self.gpu.commands("skin again");
-                    skin.again(span, &mut commands);
-                    commands.finish()?;
-                }
-                let places = self.places(index, wanted)?;
-                let first = begin + places.start as usize * words;
-                let read = out.len();
-                let count = places.len() * words;
-                self.gpu
-                    .read_back(&buffers[buffer], first as u64, count, out)?;
-                if let Some(form) = skin.kernel().output {
-                    let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count();
-                    for instance in out[read..].chunks_exact_mut(words) {
-                        form.sort(instance, vertices);
-                    }
+        for index in 0..self.plan.table.chunks.len() {
+            let wanted = self.plan.table.chunks[index].overlap(&instances);
+            if wanted.is_empty() {
+                continue;
+            }
+            let places = self.places(index, wanted)?;
+            let table = &self.plan.table;
+            let group = &crowd.groups()[table.chunks[index].group];
+            let vertices = group.model.mesh().vertex_count();
+            let words = group.instance_words();
+            let first_vertex = table.numbers[index].chunk.first_vertex as usize;
+            let first = first_vertex * group.format.words() + places.start as usize * words;
+            let output = if self.strategy.keeps_vertices() {
+                table.batches.partition_point(|batch| batch.end <= index)
+            } else {
+                index
+            };
+            let Some(skin) = self.plan.find_mut::<Skin>() else {
+                return Ok(());
+            };
+            let form = skin.kernel().output;
+            let buffer = skin.vertices(&self.gpu, output, &output_buffers.device)?;
+            let read = out.len();
+            let count = places.len() * words;
+            self.gpu.read_back(&buffer, first as u64, count, out)?;
+            if let Some(form) = form {
+                for instance in out[read..].chunks_exact_mut(words) {
+                    form.sort(instance, vertices);
                 }
             }
         }
@@ -198,12 +204,12 @@ impl PreparedGpu {
         let (Some(capture), Some(source)) = (&self.capture, &self.plan.source) else {
             return Ok(());
         };
-        for (index, span) in source.spans.iter().enumerate() {
-            let chunk = &span.chunks[0];
+        for (index, batch) in source.batches.iter().enumerate() {
+            let chunk = &batch.chunks[0];
             let wanted = chunk.overlap(&instances);
             if !wanted.is_empty() {
                 let places = self.places(index, wanted)?;
-                capture.read(&self.gpu, crowd, chunk, &span.group, places, out)?;
+                capture.read(&self.gpu, crowd, chunk, &batch.group, places, out)?;
             }
         }
         Ok(())

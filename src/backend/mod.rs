@@ -37,7 +37,7 @@ use crate::simd::Isa;
 use crate::threads::Threads;
 use std::ops::Range;
 #[cfg(feature = "gpu")]
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A way to skin on this machine, before anything is allocated.
 pub trait Backend {
@@ -267,7 +267,7 @@ pub struct Context {
     pub threads: Threads,
     /// The adapter in use, if any.
     #[cfg(feature = "gpu")]
-    pub gpu: Option<Rc<Gpu>>,
+    pub gpu: Option<Arc<Gpu>>,
 }
 
 impl Context {

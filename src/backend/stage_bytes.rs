@@ -156,7 +156,7 @@ fn vertices(crowd: &Crowd) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::asset::extremes::chain_64;
+    use crate::characters::chain_64;
     use crate::crowd::Layer;
     use crate::model::IDENTITY_ROWS;
     use std::sync::Arc;

@@ -16,7 +16,7 @@ use skinbench::model::Model;
 use skinbench::peers::{self, Manifest};
 use skinbench::registry::{BackendEntry, REGISTRY, find, unknown};
 use skinbench::results::session::{Program, Session};
-use skinbench::scene::{BuiltScene, Scene, SceneError, Settings};
+use skinbench::scene::{BuiltScene, Scene, Settings};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
 use skinbench::vertex::Normals;
@@ -132,7 +132,7 @@ impl WorkloadArguments {
                 continue;
             };
             if let Some(model) = &self.model {
-                scene = scene.with_model(model).map_err(unknown_name)?;
+                scene = scene.with_model(model).map_err(UsageError)?;
             }
             scenes.push(scene.with(self.backends.defaults()));
         }
@@ -173,7 +173,9 @@ impl BackendArguments {
         }
         let mut entries = Vec::new();
         for peer in peers {
-            tell(format_args!("building {}", peer.name));
+            if peer.missing.is_none() {
+                tell(format_args!("building {}", peer.name));
+            }
             entries.extend(peers::entries(peer));
         }
         entries.extend(others);
@@ -215,15 +217,8 @@ pub fn matching<'a, T>(
 
 /// Loads a scene by name; an unknown name is a usage error.
 pub fn load_scene(name: &Path) -> anyhow::Result<Scene> {
-    Scene::load(name).map_err(unknown_name)
-}
-
-fn unknown_name(error: SceneError) -> anyhow::Error {
-    if error.is_unknown {
-        UsageError(error.to_string()).into()
-    } else {
-        error.into()
-    }
+    Scene::check_name(name).map_err(UsageError)?;
+    Ok(Scene::load(name)?)
 }
 
 /// The backend of exactly this name.
@@ -255,10 +250,10 @@ pub fn build(scenes: &[Scene]) -> anyhow::Result<Vec<BuiltScene>> {
     Ok(built)
 }
 
-/// Prints the repairs that an importer made.
-pub fn note_repairs(model: &Model) {
-    for repair in model.repairs() {
-        tell(format_args!("note: {}: {}", model.name(), repair.message));
+/// Prints the notes about a model.
+pub fn tell_notes(model: &Model) {
+    for note in model.notes().lines() {
+        tell(format_args!("note: {}: {note}", model.name()));
     }
 }
 

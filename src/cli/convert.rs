@@ -42,7 +42,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let model = files.remove(0);
     let converted = load(&model, &files, vertices)?;
-    common::note_repairs(&converted);
+    common::tell_notes(&converted);
     let bytes = glb::to_glb(&converted)?;
     write_file(&output, |file| file.write_all(&bytes))?;
     Ok(Exit::Done)

@@ -45,7 +45,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut source = ModelSource::from_name(&arguments.model);
     source.keep_vertices = true;
     let mut model = source.load().map_err(|error| anyhow!(error))?;
-    common::note_repairs(&model);
+    common::tell_notes(&model);
     if let Some(rotation) = &arguments.rotation {
         let blend = if rotation == "slerp" {
             RotationBlend::Slerp

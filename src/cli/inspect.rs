@@ -3,7 +3,7 @@
 use super::{Exit, narrow, say_fitted, say_json};
 use anyhow::anyhow;
 use clap::Args;
-use skinbench::model::shortened;
+use skinbench::error::shortened;
 use skinbench::report::inspection::Inspection;
 use skinbench::scene::ModelSource;
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     } else {
         let mut text = String::new();
         for line in inspection.to_string().lines() {
-            text += &shortened(line.into(), MOST_CHARACTERS);
+            text += &shortened(line, MOST_CHARACTERS);
             text.push('\n');
         }
         say_fitted(text, narrow())?;

@@ -111,7 +111,10 @@ fn backend(entry: &BackendEntry) -> BackendChoice {
 /// The peers in the folder `peers`. A note says which files there are no manifests.
 fn peers() -> Vec<Manifest> {
     let mut peers = Vec::new();
-    for file in peers::files() {
+    for file in peers::names()
+        .iter()
+        .filter_map(|name| peers::file_of(name))
+    {
         match Manifest::read(&file) {
             Ok(peer) => peers.push(peer),
             Err(problem) => tell(format_args!("note: {problem}")),

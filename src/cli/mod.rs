@@ -36,7 +36,7 @@ use screen::{ScreenArguments, narrow};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
-use skinbench::model::shortened;
+use skinbench::error::shortened;
 use std::env;
 use std::io;
 use std::process::ExitCode;
@@ -137,7 +137,7 @@ pub fn report(result: anyhow::Result<Exit>) -> ExitCode {
     if error.chain().any(is_closed_pipe) {
         return Exit::Done.into();
     }
-    tell(shortened(format!("error: {error:#}"), MOST_CHARACTERS));
+    tell(shortened(&format!("error: {error:#}"), MOST_CHARACTERS));
     if error.is::<UsageError>() {
         Exit::Usage.into()
     } else {
@@ -161,6 +161,6 @@ pub fn report_usage(error: &clap::Error) -> ExitCode {
     let words = env::args_os().skip(1);
     let words: Vec<String> = words.map(|word| word.display().to_string()).collect();
     let line = usage::text(error, &Cli::command(), &words);
-    tell(shortened(line, MOST_CHARACTERS));
+    tell(shortened(&line, MOST_CHARACTERS));
     Exit::Usage.into()
 }

@@ -13,7 +13,7 @@ use skinbench::harness::single;
 use skinbench::scene::Settings;
 use skinbench::wording;
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Write a picture of a scene or a model
 #[derive(Debug, Args)]
@@ -110,7 +110,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         tell(format_args!("note: {note}"));
     }
     let (presenter, bytes) = gpu
-        .counted(|| Presenter::for_pictures(Rc::clone(gpu), &scene.crowd, view, &surfaces, true));
+        .counted(|| Presenter::for_pictures(Arc::clone(gpu), &scene.crowd, view, &surfaces, true));
     let mut presenter = presenter?;
     let backend = entry.create(&context)?;
     let (mut backend, mut output) = single::prepare(

@@ -13,20 +13,20 @@ use crate::scene::BuiltScene;
 use crate::threads::Threads;
 use nvml_wrapper::Nvml;
 use nvml_wrapper::enum_wrappers::device::Clock;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// An adapter, and what draws on it.
 pub(super) struct AdapterSide {
-    gpu: Rc<Gpu>,
+    gpu: Arc<Gpu>,
     presenter: Option<Presenter>,
     /// Bytes that drawing allocated.
     targets: Bytes,
 }
 
 impl AdapterSide {
-    pub fn new(gpu: &Rc<Gpu>) -> Self {
+    pub fn new(gpu: &Arc<Gpu>) -> Self {
         Self {
-            gpu: Rc::clone(gpu),
+            gpu: Arc::clone(gpu),
             presenter: None,
             targets: Bytes::default(),
         }
@@ -83,7 +83,7 @@ impl DeviceSide for AdapterSide {
     fn present(&mut self, scene: &BuiltScene, passes: u32) -> Result<()> {
         if passes > 0 {
             let (presenter, targets) = self.gpu.counted(|| {
-                Presenter::new(Rc::clone(&self.gpu), &scene.crowd, scene.view(), passes)
+                Presenter::new(Arc::clone(&self.gpu), &scene.crowd, scene.view(), passes)
             });
             self.presenter = Some(presenter?);
             self.targets = targets;
@@ -125,7 +125,7 @@ impl DeviceSide for AdapterSide {
     }
 
     fn work_for(&self, backend: &'static str) {
-        self.gpu.user.set(backend);
+        self.gpu.work_for(backend);
     }
 
     fn collect(&self, timer: &mut StageTimer) -> Result<()> {

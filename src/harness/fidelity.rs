@@ -3,7 +3,7 @@
 use super::parity::{Coverage, Parity};
 use crate::crowd::Crowd;
 use crate::model::affine_to_rows;
-use crate::pose::Ends;
+use crate::pose::ErrorPoints;
 use crate::reference::ReferencePose;
 use crate::scene::BuiltScene;
 use rayon::prelude::*;
@@ -40,18 +40,22 @@ pub fn saving_error(crowd: &Crowd) -> Option<f64> {
     if !crowd.has_update_rates() {
         return None;
     }
-    let ends: Vec<Ends> = crowd.groups().iter().map(|g| Ends::of(&g.model)).collect();
+    let points: Vec<ErrorPoints> = crowd
+        .groups()
+        .iter()
+        .map(|g| ErrorPoints::of(&g.model))
+        .collect();
     let instances = Coverage::sampled(crowd, &TICKS, &[]).instances;
     let error = instances
         .into_par_iter()
         .flat_map_iter(|range| range)
-        .map(|instance| instance_error(crowd, &ends[crowd.group_of(instance)], instance))
+        .map(|instance| instance_error(crowd, &points[crowd.group_of(instance)], instance))
         .reduce(|| 0.0, f64::max);
     Some(error)
 }
 
 /// The error of an instance that is due to its update rate.
-fn instance_error(crowd: &Crowd, ends: &Ends, instance: u32) -> f64 {
+fn instance_error(crowd: &Crowd, points: &ErrorPoints, instance: u32) -> f64 {
     let mut error = 0.0f64;
     for tick in TICKS {
         let shown = ReferencePose::new(crowd, instance, tick).model;
@@ -59,7 +63,7 @@ fn instance_error(crowd: &Crowd, ends: &Ends, instance: u32) -> f64 {
         for (joint, (shown, plain)) in shown.iter().zip(&plain).enumerate() {
             let [shown, plain] = [shown, plain].map(|m| affine_to_rows(m).map(f64::from));
             let off = std::array::from_fn(|i| shown[i] - plain[i]);
-            error = error.max(ends.distance(joint, &off));
+            error = error.max(points.distance(joint, &off));
         }
     }
     error

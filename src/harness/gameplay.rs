@@ -6,7 +6,7 @@ use crate::crowd::Crowd;
 use crate::frame::Approximation;
 use crate::gameplay::{Gameplay, GameplayData, MARGIN};
 use crate::model::affine_to_rows;
-use crate::pose::Ends;
+use crate::pose::ErrorPoints;
 use crate::reference::{ReferencePose, reference_vertices, shown};
 use glam::{DVec3, Vec3};
 
@@ -40,8 +40,8 @@ pub fn failure(
             .and_then(|stated| stated.clip_error)
             .unwrap_or(0.0);
     for (group, reads) in crowd.groups().iter().zip(&gameplay.groups) {
-        let ends = Ends::of(&group.model);
-        let allowed = allowed.max(shown(crowd, group).rounding / ends.size());
+        let points = ErrorPoints::of(&group.model);
+        let allowed = allowed.max(shown(crowd, group).rounding / points.size());
         for instance in spread(group, COMPARED) {
             let place = format!("instance {instance}, tick {tick}");
             if let Some(bounds) = bounds.get(instance as usize) {
@@ -64,7 +64,7 @@ pub fn failure(
                 let joint = usize::from(group.model.palette_joints()[socket.entry as usize]);
                 let expected = affine_to_rows(&pose.model[joint]);
                 let off = std::array::from_fn(|i| f64::from(found[i]) - f64::from(expected[i]));
-                let distance = ends.distance(joint, &off);
+                let distance = points.distance(joint, &off);
                 if distance > allowed || found.iter().any(|v| !v.is_finite()) {
                     return Some(format!(
                         "socket {index} is off by {distance:.1e} of the size ({place})"

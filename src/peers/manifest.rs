@@ -11,14 +11,13 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::Duration;
 
 /// Folder of manifests that backends' names are looked up in.
 const FOLDER: &str = "peers";
+/// Ending of a manifest's name.
+const ENDING: &str = ".toml";
 /// Most bytes of a manifest.
 const MOST_BYTES: u64 = 1 << 16;
-/// Seconds that an answer may take, unless the manifest says.
-const TIMEOUT: u64 = 60;
 
 /// A peer's manifest, as `peers/NAME.toml` has it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -50,7 +49,7 @@ pub struct Manifest {
     /// `true` if a device computes its frames and times their stages.
     #[serde(default)]
     pub device: bool,
-    /// Most seconds that an answer may take.
+    /// Most seconds that an answer may take, 60 if it does not say.
     pub timeout_s: Option<u64>,
     /// Backends that take part: with one thread, and with all threads if it can use them.
     #[serde(skip_deserializing)]
@@ -66,37 +65,25 @@ pub struct Manifest {
     build_folder: PathBuf,
 }
 
-/// Manifests in the folder `peers`, in the order of their names.
-pub fn files() -> Vec<PathBuf> {
-    let entries = fs::read_dir(FOLDER).into_iter().flatten().flatten();
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    files.retain(|file| is_manifest(file));
-    files.sort();
-    files
-}
-
-/// Names of the peers in the folder `peers`.
+/// Names of the peers that have manifests in the folder `peers`.
 pub fn names() -> Vec<String> {
-    let files = files().into_iter();
-    let stems = files.filter_map(|file| file.file_stem()?.to_str().map(String::from));
-    stems.collect()
-}
-
-/// Returns whether a path is that of a manifest.
-fn is_manifest(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending == "toml")
+    let entries = fs::read_dir(FOLDER).into_iter().flatten().flatten();
+    let files = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let names = files.filter_map(|file| file.strip_suffix(ENDING).map(String::from));
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
 }
 
 /// The manifest that a name of a backend stands for, if it does: a path, or a name from the folder `peers` with or
 /// without a variant.
 pub fn file_of(backend: &str) -> Option<PathBuf> {
-    let path = Path::new(backend);
-    if is_manifest(path) {
-        return Some(path.into());
+    if backend.ends_with(ENDING) {
+        return Some(backend.into());
     }
     let name = backend.split(':').next()?.to_owned();
     let is_known = names().contains(&name);
-    is_known.then(|| Path::new(FOLDER).join(name + ".toml"))
+    is_known.then(|| Path::new(FOLDER).join(name + ENDING))
 }
 
 impl Manifest {
@@ -110,7 +97,7 @@ impl Manifest {
             return Ok(None);
         };
         let mut manifest = Self::read(&file)?;
-        if !is_manifest(backend.as_ref()) {
+        if !backend.ends_with(ENDING) {
             manifest.backends.retain(|name| name == backend);
         }
         if manifest.backends.is_empty() {
@@ -160,11 +147,6 @@ impl Manifest {
             build_folder: std::path::absolute(build_folder)?,
             ..manifest
         })
-    }
-
-    /// Time that an answer may take.
-    pub fn timeout(&self) -> Duration {
-        Duration::from_secs(self.timeout_s.unwrap_or(TIMEOUT))
     }
 
     /// Builds what is not built yet, if nothing is missing for that; afterwards it may be. What the script prints goes

@@ -9,6 +9,6 @@ mod process;
 mod protocol;
 mod times;
 
-pub use manifest::{Manifest, file_of, files, names};
+pub use manifest::{Manifest, file_of, names};
 pub use peer::entries;
 pub use protocol::{Loaded, Output, PeerAbilities, Request, Times, Written};

@@ -23,12 +23,14 @@ use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Largest error that a peer may state, and most bytes for a purpose.
 const MOST_STATED: f64 = 0.01;
 const MOST_BYTES: u64 = 1 << 48;
+/// Seconds that an answer may take, unless the manifest says.
+const TIMEOUT: u64 = 60;
 /// Requests for the same frames before a peer's times are refused: other programs may take its processor between the
 /// request and the frames.
 const ATTEMPTS: usize = 3;
@@ -106,12 +108,10 @@ impl Backend for Peer {
     fn prepare(&self, crowd: &Crowd, _: &Job) -> Result<Box<dyn Prepared>> {
         let manifest = self.manifest;
         let folder = TempDir::new().map_err(failed)?;
-        let mut process = Process::start(
-            manifest.shell(&manifest.start),
-            folder.path().join("messages"),
-            manifest.timeout(),
-        )
-        .map_err(failed)?;
+        let messages = folder.path().join("messages");
+        let timeout = Duration::from_secs(manifest.timeout_s.unwrap_or(TIMEOUT));
+        let shell = manifest.shell(&manifest.start);
+        let mut process = Process::start(shell, messages, timeout).map_err(failed)?;
         let able: PeerAbilities = process.ask(&Request::Hello { protocol: PROTOCOL })?;
         let outputs = able.outputs.len();
         if able.protocol != PROTOCOL || outputs == 0 {

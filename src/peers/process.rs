@@ -177,9 +177,7 @@ impl Drop for Process {
         let _ = self.child.wait_timeout(ENDING);
         // Also what it started and left.
         #[cfg(unix)]
-        if let Ok(group) = i32::try_from(self.child.id()) {
-            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
-        }
+        let _ = killpg(Pid::from_raw(self.child.id() as i32), Signal::SIGKILL);
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

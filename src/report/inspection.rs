@@ -62,7 +62,7 @@ pub struct Inspection {
     pub playing: PlayingBytes,
     /// Images of the materials in use.
     pub textures: Vec<TextureSummary>,
-    /// Repairs made on import.
+    /// What the model lacks or has otherwise than its file.
     pub repairs: Vec<String>,
 }
 
@@ -336,7 +336,7 @@ impl Inspection {
             },
             playing,
             textures: textures(&model),
-            repairs: model.repairs().iter().map(|r| r.message.clone()).collect(),
+            repairs: model.notes().lines().collect(),
         }
     }
 }
@@ -574,16 +574,16 @@ impl fmt::Display for Inspection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::asset::{extremes, walker::walker};
+    use crate::characters::{self, walker};
 
     #[test]
     fn numbers_are_the_models_own() {
-        let chain = Inspection::new(extremes::chain_64().unwrap(), Duration::from_millis(3));
+        let chain = Inspection::new(characters::chain_64().unwrap(), Duration::from_millis(3));
         assert_eq!(
             (chain.joints, chain.roots, chain.depth, chain.load_ms),
             (64, 1, 64, 3.0)
         );
-        let star = Inspection::new(extremes::star_64().unwrap(), Duration::ZERO);
+        let star = Inspection::new(characters::star_64().unwrap(), Duration::ZERO);
         assert_eq!((star.joints, star.roots, star.depth), (64, 1, 2));
         let person = walker(1_000).unwrap();
         let inspection = Inspection::new(person.clone(), Duration::ZERO);
@@ -635,7 +635,7 @@ mod tests {
 
     #[test]
     fn one_of_a_kind_is_singular() {
-        let mut inspection = Inspection::new(extremes::star_64().unwrap(), Duration::ZERO);
+        let mut inspection = Inspection::new(characters::star_64().unwrap(), Duration::ZERO);
         inspection.vertices = 1;
         inspection.triangles = 1;
         let primitive = &mut inspection.primitives[0];

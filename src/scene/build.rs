@@ -1,7 +1,7 @@
 //! Building of scenes: loads models, resolves clips and masks, places instances.
 
 use super::description::GroupDescription;
-use super::error::Problem;
+use super::error;
 use super::expression::ExpressionPlan;
 use super::hash;
 use super::layer::{self, ResolvedClips};
@@ -9,9 +9,10 @@ use super::lod;
 use super::model_source::LoadedModels;
 use super::placing::Stand;
 use super::resolved::{ResolvedScene, StoredModel};
-use super::{Camera, Levels, Lod, ModelSource, Scene, SceneError, Settings, argument};
+use super::{Camera, Levels, Lod, ModelSource, Scene, Settings, argument};
 use crate::asset::Place;
 use crate::crowd::{Crowd, Expression, Layer};
+use crate::error::DataError;
 use crate::frame::View;
 use crate::gameplay::Gameplay;
 use crate::model::{Bounds, Channel, Clip, ClipKeys, Model, Rows, rows_to_affine};
@@ -93,7 +94,7 @@ impl Scene {
     ///
     /// # Errors
     /// A model that cannot be loaded, a clip that it lacks, or too many instances.
-    pub fn build(&self, memory: u64) -> Result<BuiltScene, SceneError> {
+    pub fn build(&self, memory: u64) -> Result<BuiltScene, DataError> {
         self.build_with(memory, &mut ModelSource::load_all)
     }
 
@@ -102,7 +103,7 @@ impl Scene {
         &self,
         memory: u64,
         load: &mut dyn FnMut(&[&ModelSource]) -> LoadedModels,
-    ) -> Result<BuiltScene, SceneError> {
+    ) -> Result<BuiltScene, DataError> {
         let settings = &self.settings;
         settings
             .check()
@@ -110,7 +111,7 @@ impl Scene {
         self.check_instances()?;
         self.check_memory(memory)?;
         let resolved = self.resolve(load)?;
-        let mut remarks = self.repairs(&resolved.models);
+        let mut remarks = self.notes(&resolved.models);
         let mut members = self.placed(&resolved);
         // Instances of one model become neighbours in the crowd, so that one dispatch handles all of them.
         members.sort_by_key(|member| member.index);
@@ -156,7 +157,7 @@ impl Scene {
     }
 
     /// Refuses fewer instances than the groups and their models need.
-    fn check_instances(&self) -> Result<(), SceneError> {
+    fn check_instances(&self) -> Result<(), DataError> {
         let least = self.least_instances();
         match self.settings.instances {
             Some(asked) if asked < least => {
@@ -170,7 +171,7 @@ impl Scene {
     }
 
     /// Refuses a crowd whose instances do not fit in so many bytes.
-    fn check_memory(&self, memory: u64) -> Result<(), SceneError> {
+    fn check_memory(&self, memory: u64) -> Result<(), DataError> {
         let instances = self.instances();
         let layers = self.groups.iter().map(|group| 1 + group.layers.len());
         let instance_bytes = size_of::<Rows>() + layers.max().unwrap_or(1) * size_of::<Layer>();
@@ -193,17 +194,17 @@ impl Scene {
         Err(self.refused(&["instances"], place, problem))
     }
 
-    /// One line for each repair that importers made.
-    fn repairs(&self, models: &[StoredModel]) -> Vec<String> {
+    /// The notes about models.
+    fn notes(&self, models: &[StoredModel]) -> Vec<String> {
         // A model file may be the whole scene. The name of an OgreXML scene has the first of its two endings.
         let scene = self.name.strip_suffix(".mesh").unwrap_or(&self.name);
         let mut remarks = Vec::new();
         for model in models {
-            for repair in model.stored.repairs() {
+            for note in model.stored.notes().lines() {
                 remarks.push(if model.stored.name() == scene {
-                    repair.message.clone()
+                    note
                 } else {
-                    format!("{}: {}", model.stored.name(), repair.message)
+                    format!("{}: {note}", model.stored.name())
                 });
             }
         }
@@ -297,7 +298,7 @@ impl Scene {
     }
 
     /// What gameplay reads of a crowd in every frame.
-    fn gameplay(&self, crowd: &Crowd) -> Result<Option<Arc<Gameplay>>, SceneError> {
+    fn gameplay(&self, crowd: &Crowd) -> Result<Option<Arc<Gameplay>>, DataError> {
         let Settings {
             bounds, sockets, ..
         } = &self.settings;
@@ -325,7 +326,7 @@ impl Scene {
     }
 
     /// Gives each instance the weights of the scene's keys; `members` are in the order of the crowd.
-    fn expressed(&self, crowd: Crowd, members: &[Member]) -> Result<Crowd, SceneError> {
+    fn expressed(&self, crowd: Crowd, members: &[Member]) -> Result<Crowd, DataError> {
         let requested = self.settings.active_targets;
         if let Some(count) = requested
             && !crowd.has_targets()
@@ -374,7 +375,7 @@ impl Scene {
     }
 
     /// Poses that instances keep, or take at some ticks only, and instances that are replaced.
-    fn reusing_poses(&self, mut crowd: Crowd) -> Result<Crowd, SceneError> {
+    fn reusing_poses(&self, mut crowd: Crowd) -> Result<Crowd, DataError> {
         let settings = &self.settings;
         if let Some(share) = settings.frozen
             && share > 0.0
@@ -414,30 +415,24 @@ impl Scene {
         settings: &[&str],
         place: Option<Place>,
         problem: impl Display,
-    ) -> SceneError {
+    ) -> DataError {
         let given = self.beside.chosen();
         match settings.iter().find(|name| given.contains_key(**name)) {
             Some(name) => {
                 let cause = format!("{} for {}", argument(name), self.name);
-                SceneError::new(cause, problem.to_string())
+                error::error(&cause, None, problem)
             }
             None => self.error(place, problem),
         }
     }
 
-    /// The error for a problem that a setting may have caused.
-    pub(super) fn caused(&self, place: Option<Place>, problem: Problem) -> SceneError {
-        match problem.setting {
-            Some(setting) => self.refused(&[setting], place, problem.text),
-            None => self.error(place, problem.text),
-        }
+    /// The error for a problem whose place is the setting that causes it, or empty.
+    pub(super) fn caused(&self, place: Option<Place>, error: DataError) -> DataError {
+        self.refused(&[&error.place], place, error.problem)
     }
 
-    pub(super) fn error(&self, place: Option<Place>, problem: impl Display) -> SceneError {
-        SceneError {
-            place,
-            ..SceneError::new(self.file.clone(), problem.to_string())
-        }
+    pub(super) fn error(&self, place: Option<Place>, problem: impl Display) -> DataError {
+        error::error(&self.file, place, problem)
     }
 }
 

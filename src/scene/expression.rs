@@ -1,7 +1,8 @@
 //! Weights of morph targets that a scene gives to the instances of a group.
 
-use super::error::Problem;
+use super::error::{error, of_setting};
 use crate::asset::Place;
+use crate::error::DataError;
 use crate::model::{Model, TargetWeight};
 use crate::wording;
 use rand_core::Rng;
@@ -37,13 +38,14 @@ impl ExpressionPlan {
         seed: u64,
         group: usize,
         count: usize,
-    ) -> Result<Vec<Vec<TargetWeight>>, Problem> {
+    ) -> Result<Vec<Vec<TargetWeight>>, DataError> {
         let targets = model.mesh().targets().list().iter();
         let names: Vec<&String> = targets.map(|target| &target.name).collect();
         let mut named = Vec::with_capacity(self.weights.len());
         let mut others: Vec<u32> = (0..names.len() as u32).collect();
         for (name, weight) in &self.weights {
-            let target = wording::position("morph target", name, &names).map_err(Problem::new)?;
+            let target = wording::position("morph target", name, &names);
+            let target = target.map_err(|problem| error("", None, problem))?;
             let target = target as u32;
             others.retain(|other| *other != target);
             named.push(TargetWeight {
@@ -58,7 +60,7 @@ impl ExpressionPlan {
                 others.len(),
                 model.name()
             );
-            return Err(Problem::of("active_targets", problem));
+            return Err(of_setting("active_targets", problem));
         }
         // A stream that neither a group nor a layer uses.
         let mut random = Pcg32::new(seed, (1 << 48) | group as u64);

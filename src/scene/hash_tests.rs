@@ -1,6 +1,5 @@
 //! Every field of a model that can change vertices or a picture changes the hash of a scene.
 
-use super::error::Problem;
 use super::*;
 use crate::model::{
     Axes, Channel, Clip, Handedness, IDENTITY_ROWS, Image, Influences, Interpolation, Joint,
@@ -121,7 +120,7 @@ fn fields(parts: ModelParts) {
         materials,
         // Names, and messages about the import.
         name: _,
-        repairs: _,
+        notes: _,
     } = parts;
     for SkinData {
         joints: _,
@@ -293,7 +292,7 @@ fn hash(parts: ModelParts) -> u64 {
         attributes: Some(crate::vertex::Attributes::Pnt),
         ..Settings::default()
     });
-    let mut load = |_: &[&ModelSource]| vec![Model::new(parts.clone()).map_err(Problem::new)];
+    let mut load = |_: &[&ModelSource]| vec![Model::new(parts.clone())];
     scene.build_with(1 << 30, &mut load).unwrap().hash
 }
 

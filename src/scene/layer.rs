@@ -5,7 +5,8 @@ use crate::asset::Place;
 use crate::crowd::{
     Fade, LONGEST, Layer, LayerKind, Playback, REST, Schedule, TICKS_PER_SECOND, UNMASKED,
 };
-use crate::model::{Clip, Model, ModelError, NO_PARENT};
+use crate::error::DataError;
+use crate::model::{Clip, Model, NO_PARENT};
 use crate::wording;
 use rand_core::Rng;
 use rand_pcg::Pcg32;
@@ -169,7 +170,7 @@ impl Deriving {
         Ok(index)
     }
 
-    fn derive(&mut self, key: &Derived) -> Result<u32, ModelError> {
+    fn derive(&mut self, key: &Derived) -> Result<u32, DataError> {
         let mut clip = self.model.clips()[key.clip as usize].clone();
         if key.wrap {
             clip = clip.closed()?;

@@ -1,8 +1,11 @@
 //! Loading of scenes by name: built-in ones, scene files, and models used as scenes.
 
+use super::error::error;
 use super::model_source::{is_model_file, model_endings};
-use super::{BUILT_IN_MODELS, ModelSource, Scene, SceneError, SceneFile};
+use super::{BUILT_IN_MODELS, ModelSource, Scene, SceneFile};
 use crate::asset::regular_file;
+use crate::error::DataError;
+use crate::wording;
 use std::path::{Path, PathBuf};
 
 /// Pairs of a scene's name and the text of its file.
@@ -29,7 +32,7 @@ impl SceneFile {
     ///
     /// # Errors
     /// A name that is none of these, or a file that cannot be read or is too large.
-    pub fn find(name: impl AsRef<Path>) -> Result<Self, SceneError> {
+    pub fn find(name: impl AsRef<Path>) -> Result<Self, DataError> {
         let path = name.as_ref();
         // A path need not be UTF-8; messages and results show it as far as it is.
         let name = &*path.to_string_lossy();
@@ -44,7 +47,7 @@ impl SceneFile {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         if is_scene_file(path) {
             let text = regular_file::read_text(path, MOST_BYTES)
-                .map_err(|error| SceneError::new(name, format!("cannot read: {error}")))?;
+                .map_err(|problem| error(name, None, format!("cannot read: {problem}")))?;
             return Ok(Self {
                 name: stem.into(),
                 file: name.into(),
@@ -62,15 +65,9 @@ impl SceneFile {
                 folder: PathBuf::new(),
             });
         }
-        if path.extension().is_some() {
-            // The name of a file rather than of a scene.
-            return Err(SceneError::new(name, "no such file".into()));
-        }
-        let mut known: Vec<String> = BUILT_IN.iter().map(|scene| scene.0.into()).collect();
-        known.extend(BUILT_IN_MODELS.map(String::from));
-        known.push("a .toml file".into());
-        known.extend(model_endings());
-        Err(SceneError::unknown("scene", name, &known))
+        Scene::check_name(path).map_err(|problem| error("", None, problem))?;
+        // The name of a file rather than of a scene.
+        Err(error(name, None, "no such file"))
     }
 }
 
@@ -89,7 +86,7 @@ impl Scene {
     ///
     /// # Errors
     /// A name that is none of these, a file that cannot be read, an unknown key or a wrong value.
-    pub fn load(name: impl AsRef<Path>) -> Result<Self, SceneError> {
+    pub fn load(name: impl AsRef<Path>) -> Result<Self, DataError> {
         let name = name.as_ref();
         let mut scene = SceneFile::find(name)?.read()?;
         if name.to_str().is_none() && Self::is_model(name) {
@@ -98,20 +95,33 @@ impl Scene {
         Ok(scene)
     }
 
+    /// Refuses a name that is neither that of a scene or a model nor one of a file, which may be missing.
+    ///
+    /// # Errors
+    /// One line with names that there are.
+    pub fn check_name(name: impl AsRef<Path>) -> Result<(), String> {
+        let path = name.as_ref();
+        let is_scene = BUILT_IN.iter().any(|scene| Path::new(scene.0) == path);
+        if is_scene || names_model(path) || path.extension().is_some() {
+            return Ok(());
+        }
+        let mut known: Vec<String> = BUILT_IN.iter().map(|scene| scene.0.into()).collect();
+        known.extend(BUILT_IN_MODELS.map(String::from));
+        known.push("a .toml file".into());
+        known.extend(model_endings());
+        Err(wording::unknown("scene", &path.to_string_lossy(), &known))
+    }
+
     /// The scene with another model in all groups, as it is in its file: a built-in model or a model file. Its name
     /// gets that of the model, because the results are those of another scene.
     ///
     /// # Errors
-    /// A name that is neither.
-    pub fn with_model(mut self, name: impl AsRef<Path>) -> Result<Self, SceneError> {
+    /// One line with names that there are, for a name that is neither.
+    pub fn with_model(mut self, name: impl AsRef<Path>) -> Result<Self, String> {
         let name = name.as_ref();
         if !names_model(name) {
             let known = [&BUILT_IN_MODELS[..], &["a model file"]].concat();
-            return Err(SceneError::unknown(
-                "model",
-                &name.to_string_lossy(),
-                &known,
-            ));
+            return Err(wording::unknown("model", &name.to_string_lossy(), &known));
         }
         let stem = name.file_stem().unwrap_or_default().to_string_lossy();
         self.name = format!("{}-{stem}", self.name);
@@ -138,7 +148,7 @@ impl Scene {
     ///
     /// # Panics
     /// No model.
-    pub fn of_models(names: &[impl AsRef<Path>]) -> Result<Self, SceneError> {
+    pub fn of_models(names: &[impl AsRef<Path>]) -> Result<Self, DataError> {
         let mut names_of_scenes = Vec::new();
         let mut models = Vec::new();
         let mut scenes = Vec::new();

@@ -6,7 +6,8 @@
 
 use super::camera::Camera;
 use crate::crowd::Crowd;
-use crate::model::{Bounds, Model, ModelError, rows_to_affine};
+use crate::error::DataError;
+use crate::model::{Bounds, Model, rows_to_affine};
 use crate::reference::{shown, with_fitting_cubes};
 use rayon::prelude::*;
 use std::error::Error;
@@ -79,7 +80,7 @@ pub fn leveled(
     let models = placed
         .par_iter()
         .map(|placed| level_model(&full.groups()[placed.group].model, placed.level))
-        .collect::<Result<Vec<LevelModel>, ModelError>>()?;
+        .collect::<Result<Vec<LevelModel>, DataError>>()?;
     let mut levels = Levels {
         counts: [0; LEVELS],
         error: 0.0,
@@ -115,7 +116,7 @@ pub fn leveled(
     })
 }
 
-fn level_model(full: &Arc<Model>, level: usize) -> Result<LevelModel, ModelError> {
+fn level_model(full: &Arc<Model>, level: usize) -> Result<LevelModel, DataError> {
     if level == 0 {
         return Ok(LevelModel {
             model: Arc::clone(full),
@@ -126,7 +127,7 @@ fn level_model(full: &Arc<Model>, level: usize) -> Result<LevelModel, ModelError
 }
 
 #[cfg(feature = "resample")]
-fn simplified(full: &Arc<Model>, fraction: f64) -> Result<LevelModel, ModelError> {
+fn simplified(full: &Arc<Model>, fraction: f64) -> Result<LevelModel, DataError> {
     Ok(
         match crate::asset::mesh_level::simplified(full, fraction)? {
             Some(simplified) => LevelModel {
@@ -142,8 +143,8 @@ fn simplified(full: &Arc<Model>, fraction: f64) -> Result<LevelModel, ModelError
 }
 
 #[cfg(not(feature = "resample"))]
-fn simplified(_: &Arc<Model>, _: f64) -> Result<LevelModel, ModelError> {
-    Err(ModelError::new(
+fn simplified(_: &Arc<Model>, _: f64) -> Result<LevelModel, DataError> {
+    Err(DataError::new(
         "mesh levels",
         "this build lacks the feature `resample`",
     ))
@@ -206,7 +207,7 @@ mod tests {
     #[cfg(feature = "resample")]
     fn shreds() -> Model {
         use crate::model::{PrimitiveData, Subset};
-        let mut parts = crate::asset::walker::walker(500).unwrap().into_parts();
+        let mut parts = crate::characters::walker(500).unwrap().into_parts();
         let primitive = &mut parts.primitives[0];
         let corners: Vec<u32> = primitive.indices[..60].to_vec();
         *primitive = PrimitiveData {

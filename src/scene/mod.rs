@@ -24,7 +24,6 @@ pub use camera::{Camera, Framed};
 #[cfg(feature = "view")]
 pub(crate) use description::ClipChoice;
 pub use description::{Scene, SceneFile};
-pub use error::SceneError;
 pub use find_clip::find_clip;
 #[cfg(feature = "view")]
 pub(crate) use layer::{LayerPlan, Times};

@@ -1,13 +1,12 @@
 //! Source of a group's model, and the numbers that it is adapted to.
 
-use super::error::Problem;
+use super::error::{error, of_setting};
 #[cfg(feature = "resample")]
 use crate::asset::adapt::with_vertices;
-use crate::asset::walker::{People, walker};
-use crate::asset::{self, FORMATS, Request, Vertices, adapt, extremes, face::face};
+use crate::asset::{self, FORMATS, Request, Vertices, adapt};
+use crate::characters::{People, chain_64, face, star_64, walker};
+use crate::error::DataError;
 use crate::model::Model;
-#[cfg(not(feature = "resample"))]
-use crate::model::ModelError;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::error::Error;
@@ -151,10 +150,11 @@ impl ModelSource {
     /// One line: any error of the importer, or numbers that the model cannot be adapted to.
     pub fn load(&self) -> Result<Model, String> {
         self.load_with(&bases(&[self]))
-            .map_err(|problem| problem.text)
+            .map_err(|error| error.problem)
     }
 
-    /// As [`ModelSource::load`] for several models, in parallel; meshes people once.
+    /// As [`ModelSource::load`] for several models, in parallel; meshes people once. The place of an error is the setting
+    /// that causes it, if one does.
     pub(crate) fn load_all(sources: &[&Self]) -> LoadedModels {
         let bases = bases(sources);
         sources
@@ -163,30 +163,33 @@ impl ModelSource {
             .collect()
     }
 
-    fn load_with(&self, bases: &PeopleBases) -> Result<Model, Problem> {
+    fn load_with(&self, bases: &PeopleBases) -> Result<Model, DataError> {
         let is_generated = matches!(
             self.origin,
             Origin::BuiltIn("walker" | "walker-8" | "face") | Origin::Person(_)
         );
-        let mut model = self.original(bases).map_err(|error| Problem {
-            setting: is_generated.then_some("vertices"),
-            text: error.to_string(),
+        let mut model = self.original(bases).map_err(|problem| {
+            if is_generated {
+                of_setting("vertices", problem)
+            } else {
+                error("", None, problem)
+            }
         })?;
         let name = model.name().to_owned();
         if let Some(vertices) = self.vertices
             && !is_generated
         {
             model = with_vertices(model, vertices)
-                .map_err(|error| Problem::of("vertices", error.within(&name)))?;
+                .map_err(|error| of_setting("vertices", error.within(&name)))?;
         }
         if let Some(influences) = self.influences {
             model = adapt::with_influences(model, influences as usize)
-                .map_err(|error| Problem::of("influences", error.within(&name)))?;
+                .map_err(|error| of_setting("influences", error.within(&name)))?;
         }
         if self.smooth {
             model = model
                 .smoothed()
-                .map_err(|error| Problem::of("interpolation", error.within(&name)))?;
+                .map_err(|error| of_setting("interpolation", error.within(&name)))?;
         }
         Ok(model)
     }
@@ -198,8 +201,8 @@ impl ModelSource {
             Origin::BuiltIn("walker") => walker(vertices)?,
             Origin::BuiltIn("walker-8") => adapt::spread(walker(vertices)?, 8)?,
             Origin::BuiltIn("face") => face(vertices, FACE_SEED)?,
-            Origin::BuiltIn("chain-64") => extremes::chain_64()?,
-            Origin::BuiltIn("star-64") => extremes::star_64()?,
+            Origin::BuiltIn("chain-64") => chain_64()?,
+            Origin::BuiltIn("star-64") => star_64()?,
             Origin::BuiltIn(name) => sample(name)?,
             // Every source has its base.
             Origin::Person(number) => bases[&vertices]
@@ -247,7 +250,7 @@ impl ModelSource {
 }
 
 /// Models in the order of their sources.
-pub type LoadedModels = Vec<Result<Model, Problem>>;
+pub type LoadedModels = Vec<Result<Model, DataError>>;
 
 /// The mesh of people by its number of vertices.
 type PeopleBases = HashMap<u32, Result<People, String>>;
@@ -265,9 +268,9 @@ fn bases(sources: &[&ModelSource]) -> PeopleBases {
 }
 
 #[cfg(not(feature = "resample"))]
-fn with_vertices(_: Model, vertices: u32) -> Result<Model, ModelError> {
+fn with_vertices(_: Model, vertices: u32) -> Result<Model, DataError> {
     let problem = format!("{vertices} requested; this build lacks the feature `resample`");
-    Err(ModelError::new("vertices", problem))
+    Err(DataError::new("vertices", problem))
 }
 
 /// Importers read folders, so a sample is written to a temporary one.

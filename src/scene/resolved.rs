@@ -4,9 +4,10 @@
 use super::description::{ClipChoice, GroupDescription};
 use super::layer::{Deriving, ResolvedClips, ResolvedLayer};
 use super::model_source::LoadedModels;
-use super::{Camera, ModelSource, Scene, SceneError, Settings};
+use super::{Camera, ModelSource, Scene, Settings};
 use crate::asset::Place;
 use crate::crowd::{LayerKind, REST};
+use crate::error::DataError;
 use crate::model::Model;
 use indexmap::IndexSet;
 use rayon::prelude::*;
@@ -56,7 +57,7 @@ impl Scene {
     pub(super) fn resolve(
         &self,
         load: &mut dyn FnMut(&[&ModelSource]) -> LoadedModels,
-    ) -> Result<ResolvedScene<'_>, SceneError> {
+    ) -> Result<ResolvedScene<'_>, DataError> {
         self.check_models()?;
         let used = self.groups.iter().flat_map(GroupDescription::used_models);
         let sources: Vec<&ModelSource> = used.collect::<IndexSet<_>>().into_iter().collect();
@@ -100,7 +101,7 @@ impl Scene {
         &self,
         models: Vec<Deriving>,
         sources: &[&ModelSource],
-    ) -> Result<Vec<StoredModel>, SceneError> {
+    ) -> Result<Vec<StoredModel>, DataError> {
         let clips = self.settings.clips.unwrap_or_default();
         models
             .into_par_iter()
@@ -127,7 +128,7 @@ impl Scene {
     }
 
     /// Checks the number of models that an override asked for.
-    fn check_models(&self) -> Result<(), SceneError> {
+    fn check_models(&self) -> Result<(), DataError> {
         let Some(models) = self.settings.models else {
             return Ok(());
         };
@@ -149,7 +150,7 @@ impl Scene {
         &self,
         group: &GroupDescription,
         model: &mut Deriving,
-    ) -> Result<ResolvedClips, SceneError> {
+    ) -> Result<ResolvedClips, DataError> {
         let clips = clips(group, model).map_err(|problem| self.error(group.clip_place, problem))?;
         let mut resolved = ResolvedClips {
             clips,

@@ -1,13 +1,14 @@
 use super::placing::Stand;
 use super::*;
-use crate::asset::extremes;
+use crate::characters;
 use crate::crowd::REST;
+use crate::error::DataError;
 use crate::model::{Axes, Handedness, Model, rows_to_affine};
 use glam::{DVec2, DVec3, Vec3};
 
 const MEMORY: u64 = 1 << 30;
 
-fn parse(text: &str) -> Result<Scene, SceneError> {
+fn parse(text: &str) -> Result<Scene, DataError> {
     SceneFile {
         name: "test".into(),
         file: "test.toml".into(),
@@ -302,10 +303,11 @@ fn wrong_models_and_clips_name_their_place() {
     );
     let unknown = Scene::load("walkrs").unwrap_err();
     assert!(
-        unknown.is_unknown && unknown.to_string().contains("did you mean \"walkers\"?"),
+        unknown.problem.contains("did you mean \"walkers\"?"),
         "{unknown}"
     );
-    assert!(!Scene::load("no.toml").unwrap_err().is_unknown);
+    assert_eq!(Scene::check_name("walkrs"), Err(unknown.problem));
+    assert_eq!(Scene::check_name("no.toml"), Ok(()));
 }
 
 /// A group that walks, with the keys of one layer over it.
@@ -693,7 +695,7 @@ fn models_stand_upright_whatever_their_axes() {
         (2, Handedness::Left),
     ] {
         // Its longest extent is along its own Y, so set axes with another one up.
-        let mut parts = extremes::chain_64().unwrap().into_parts();
+        let mut parts = characters::chain_64().unwrap().into_parts();
         parts.axes = Axes { handedness, up };
         let model = Model::new(parts).unwrap();
         let bounds = model.bounds();

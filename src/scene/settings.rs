@@ -2,8 +2,9 @@
 //! of commands, the options in results and the window's command line follow from the fields of [`Settings`].
 
 use crate::compaction;
+use crate::error::DataError;
 use crate::frame::Retention;
-use crate::model::{MAX_INFLUENCES, Model, ModelError};
+use crate::model::{MAX_INFLUENCES, Model};
 use crate::vertex::{Attributes, Encoding, Normals, VertexFormat};
 use crate::wording;
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,7 @@ pub enum Clips {
 
 impl Clips {
     /// A model with its clips in this form.
-    pub(super) fn stored(self, model: Model) -> Result<Model, ModelError> {
+    pub(super) fn stored(self, model: Model) -> Result<Model, DataError> {
         match self {
             Self::Raw => Ok(model),
             Self::Compact => compaction::compacted(model, compaction::ERROR),

@@ -1,8 +1,9 @@
 //! The bind pose of a crowd: the pose in which the meshes were bound to their joints. It may differ from the rest pose.
 
 use crate::crowd::{Crowd, CrowdError, Layer};
+use crate::error::DataError;
 use crate::model::{
-    Channel, Clip, Interpolation, Keys, Model, ModelError, NO_PARENT, RotationBlend, rows_to_affine,
+    Channel, Clip, Interpolation, Keys, Model, NO_PARENT, RotationBlend, rows_to_affine,
 };
 use glam::DAffine3;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ pub fn crowd_at_bind(crowd: &Crowd) -> Result<Crowd, String> {
 
 /// A clip that holds every joint at the inverse of its inverse bind matrix; a joint without one keeps its rest pose.
 /// The first skin decides for a joint of several skins. A bind pose with shear is approximated.
-fn bind_clip(model: &Model) -> Result<Clip, ModelError> {
+fn bind_clip(model: &Model) -> Result<Clip, DataError> {
     let skeleton = model.skeleton();
     let mut bound: Vec<Option<DAffine3>> = vec![None; skeleton.len()];
     for (&joint, inverse) in model
@@ -91,8 +92,8 @@ fn at(pose: &[DAffine3], parent: u16) -> DAffine3 {
 mod tests {
     use super::*;
     use crate::model::{
-        Axes, Influences, Joint, JointTransform, ModelParts, PrimitiveData, Skeleton, SkinData,
-        Transform,
+        Axes, Influences, Joint, JointTransform, ModelParts, Notes, PrimitiveData, Skeleton,
+        SkinData, Transform,
     };
     use crate::reference::reference_vertices;
     use crate::scene::Scene;
@@ -174,7 +175,7 @@ mod tests {
             primitives: vec![primitive],
             targets: Vec::new(),
             materials: Vec::new(),
-            repairs: Vec::new(),
+            notes: Notes::default(),
         })
         .unwrap();
         let mut crowd = Crowd::new();

@@ -2,7 +2,8 @@
 
 use crate::asset::regular_file;
 use crate::crowd::TICKS_PER_SECOND;
-use crate::scene::{ClipChoice, LayerPlan, ModelSource, Scene, SceneError, Times};
+use crate::error::DataError;
+use crate::scene::{ClipChoice, LayerPlan, ModelSource, Scene, Times};
 use std::path::Path;
 
 /// A scene that was opened, and what was chosen in the window.
@@ -28,12 +29,13 @@ impl OpenScene {
     ///
     /// # Errors
     /// As [`Scene::load`], or a model file that cannot be opened.
-    pub fn open(source: &str) -> Result<Self, SceneError> {
+    pub fn open(source: &str) -> Result<Self, DataError> {
         let scene = Scene::load(source)?;
         // A scene loads its models when it is built, but a missing file is reported immediately.
         if Scene::is_model(source) && ModelSource::from_name(source).is_file() {
-            regular_file::open(Path::new(source))
-                .map_err(|error| SceneError::new(source, format!("cannot read: {error}")))?;
+            regular_file::open(Path::new(source)).map_err(|error| {
+                DataError::new("", format!("cannot read: {error}")).in_file(Path::new(source))
+            })?;
         }
         Ok(Self {
             source: source.to_owned(),

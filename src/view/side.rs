@@ -9,12 +9,12 @@ use crate::gpu::draw::present::Presenter;
 use crate::gpu::{Gpu, LineEnd, Surfaces};
 use crate::harness::single;
 use crate::reference::{distances, position, vertex_errors};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A backend with its buffers, its vertices and its picture.
 pub struct Side {
-    gpu: Rc<Gpu>,
+    gpu: Arc<Gpu>,
     pub(super) prepared: Box<dyn Prepared>,
     output: OutputBuffers,
     pub(super) timer: StageTimer,
@@ -224,7 +224,7 @@ impl Side {
                 mode: canvas.mode,
                 ..*view
             };
-            let gpu = Rc::clone(&self.gpu);
+            let gpu = Arc::clone(&self.gpu);
             let tinted = canvas.tinted;
             let picture = Presenter::for_pictures(gpu, crowd, view, &self.surfaces, tinted)?;
             self.picture = Some(picture);
@@ -233,7 +233,7 @@ impl Side {
                     mode: Mode::Skin,
                     ..view
                 };
-                let gpu = Rc::clone(&self.gpu);
+                let gpu = Arc::clone(&self.gpu);
                 self.timed = Some(Presenter::new(gpu, crowd, view, canvas.passes)?);
             }
             self.canvas = Some(canvas);

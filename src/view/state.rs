@@ -4,9 +4,10 @@
 use super::open_scene::OpenScene;
 use super::orbit::Orbit;
 use super::player::Player;
+use crate::error::DataError;
 use crate::frame::Mode;
 use crate::registry;
-use crate::scene::{self, BUILT_IN, BUILT_IN_MODELS, Camera, Scene, SceneError, Settings};
+use crate::scene::{self, BUILT_IN, BUILT_IN_MODELS, Camera, Scene, Settings};
 use serde::{Deserialize, Serialize};
 
 /// Backend that is shown first.
@@ -145,7 +146,7 @@ impl State {
     ///
     /// # Errors
     /// As [`OpenScene::open`].
-    pub fn open(source: &str, preferences: Preferences) -> Result<Self, SceneError> {
+    pub fn open(source: &str, preferences: Preferences) -> Result<Self, DataError> {
         let opened = OpenScene::open(source)?;
         let camera = opened.scene().camera;
         let mut state = Self {

@@ -13,7 +13,7 @@ use crate::reference::{Blending, shown};
 use crate::registry::BackendEntry;
 use crate::scene::BuiltScene;
 use serde_json::{Value, json};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Most vertices that are read back at once.
 const READ_AT_ONCE: usize = 1 << 20;
@@ -44,7 +44,7 @@ pub(super) struct Frames<'a> {
 /// A backend on a device that records.
 struct Session<'a> {
     crowd: &'a Crowd,
-    gpu: Rc<Gpu>,
+    gpu: Arc<Gpu>,
     output: OutputBuffers,
     presenter: Presenter,
     prepared: Box<dyn Prepared>,
@@ -55,7 +55,7 @@ impl<'a> Session<'a> {
     fn new(entry: &BackendEntry, scene: &'a BuiltScene, passes: u32) -> Result<Self> {
         let gpu = Gpu::recording();
         let context = Context {
-            gpu: Some(Rc::clone(&gpu)),
+            gpu: Some(Arc::clone(&gpu)),
             ..Context::default()
         };
         let crowd = &scene.crowd;
@@ -72,7 +72,7 @@ impl<'a> Session<'a> {
         if backend.footprint(crowd, &job)?.device_output {
             gpu.allocate_output(crowd, Retention::Frame, &mut output)?;
         }
-        let presenter = Presenter::new(Rc::clone(&gpu), crowd, scene.view(), passes)?;
+        let presenter = Presenter::new(Arc::clone(&gpu), crowd, scene.view(), passes)?;
         let prepared = backend.prepare(crowd, &job)?;
         Ok(Self {
             crowd,
@@ -282,9 +282,9 @@ fn uploaded(
         }
     }
     let crowd = &frames.scene.crowd;
-    // Palettes are created, and written at once, chunk by chunk or span by span.
+    // Palettes are created, and written at once, batch by batch.
     let held: Vec<Vec<Chunk>> = match session.prepared.skinned() {
-        Skinned::Device(Drawable::Stored(vertices)) => vertices.spans.clone(),
+        Skinned::Device(Drawable::Stored(vertices)) => vertices.batches.clone(),
         _ => session
             .gpu
             .chunks(crowd)?

@@ -314,9 +314,9 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
             "--models for walkers: 4 models, but no group of people; expected a scene with one, such as city",
         ),
         (
-            "run city --lod joints",
+            "run city --lod hands",
             2,
-            "invalid value 'joints' for '--lod <none|mesh>'",
+            "invalid value 'hands' for '--lod <none|mesh>'",
         ),
         (
             "run walkers smoke walkers",
@@ -619,7 +619,12 @@ fn what_retired_is_refused_in_one_line_that_names_what_replaces_it() {
             "`stress-ng ",
         ),
         ("run smoke --sustain 10m", "--sustain", "several runs"),
-        ("run --phase-buckets 4", "--phase-buckets", "fewer clips"),
+        (
+            "run --phase-buckets 4",
+            "--phase-buckets",
+            "groups of the scene",
+        ),
+        ("run city --lod joints", "--lod joints", "--lod mesh"),
         (
             "run -b gpu-full:levels",
             "gpu-full:levels",

@@ -2,11 +2,11 @@
 
 use crate::backends::common::build_scene;
 use glam::{DVec3, Quat, Vec3};
-use skinbench::asset::walker::walker;
 use skinbench::bake::{BakeFormat, Baker};
+use skinbench::characters::walker;
 use skinbench::compaction;
 use skinbench::model::{Channel, Clip, Interpolation, Keys, RotationBlend, Rows};
-use skinbench::pose::Ends;
+use skinbench::pose::ErrorPoints;
 use skinbench::reference::reference_vertices;
 use skinbench::scene::{Clips, Settings};
 use skinbench::skin::skin;
@@ -29,7 +29,13 @@ fn the_walkers_clips_keep_the_error_in_few_bytes() {
         let times: Vec<f32> = (0..1_000u32)
             .map(|i| raw.duration() * (i * 617 % 1_000) as f32 / 999.0)
             .collect();
-        let found = compaction::error(&Ends::of(&model), model.skeleton(), raw, made, &times);
+        let found = compaction::error(
+            &ErrorPoints::of(&model),
+            model.skeleton(),
+            raw,
+            made,
+            &times,
+        );
         println!(
             "{}: {:.2e}, {} of {} bytes",
             raw.name(),

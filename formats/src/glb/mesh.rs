@@ -1,7 +1,6 @@
 //! Primitives with their vertices in the file's order.
 
 use super::document::{Document, Use};
-use crate::triangles;
 use glam::DVec3;
 use serde_json::{Value, json};
 use skinbench_kernels::model::PrimitiveData;
@@ -57,7 +56,7 @@ pub fn primitives(
     }
     let mut written = Vec::new();
     for subset in &primitive.subsets {
-        let indices = triangles::of_subset(primitive, subset);
+        let indices = primitive.indices_of(subset);
         if indices.is_empty() {
             continue;
         }

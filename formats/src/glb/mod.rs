@@ -229,7 +229,7 @@ impl Writer {
         if !is_reached {
             keys::hold_until(&mut tracks[0].1, end);
         }
-        let mut animation = Animation {
+        let mut animation = AnimationWriter {
             document: &mut self.document,
             inputs: HashMap::new(),
             json: json!({"name": clip.name()}),
@@ -256,14 +256,14 @@ impl Writer {
 }
 
 /// An animation under construction.
-struct Animation<'a> {
+struct AnimationWriter<'a> {
     document: &'a mut Document,
     /// The accessor of each list of times, by their bits.
     inputs: HashMap<Vec<u32>, usize>,
     json: Value,
 }
 
-impl Animation<'_> {
+impl AnimationWriter<'_> {
     fn add(
         &mut self,
         node: usize,

@@ -4,7 +4,8 @@
 use super::document::{BufferView, Document, Sparse, SparseView};
 use super::names;
 use crate::budget::Budget;
-use crate::fault::{Fault, item};
+use crate::check::item;
+use skinbench_kernels::error::{DataError, Result};
 use std::borrow::Cow;
 
 /// Copies of decoded values that exist at once: the importer's, the store's, and the store's while it grows.
@@ -73,11 +74,11 @@ fn first<const B: usize, T: Into<f64>>(bytes: &[u8], number: fn([u8; B]) -> T) -
 
 impl Component {
     /// The component type of an object at a place.
-    fn new(code: u32, place: &str) -> Result<&'static Self, Fault> {
+    fn new(code: u32, place: &str) -> Result<&'static Self> {
         let known = COMPONENTS.iter().find(|known| known.code == code);
         known.ok_or_else(|| {
             let expected = "5120 (i8), 5121 (u8), 5122 (i16), 5123 (u16), 5125 (u32) or 5126 (f32)";
-            Fault::new(
+            DataError::new(
                 format!("{place}.componentType"),
                 format!("{code}; expected {expected}"),
             )
@@ -85,7 +86,7 @@ impl Component {
     }
 
     /// Refuses numbers that may be negative or have fractions.
-    fn check_unsigned(&self, place: &str, user: &str) -> Result<(), Fault> {
+    fn check_unsigned(&self, place: &str, user: &str) -> Result<()> {
         ensure!(
             self.name.starts_with('U'),
             format!("{place}.componentType"),
@@ -153,30 +154,31 @@ impl CheckedAccessor<'_> {
 }
 
 /// Decodes accessors of a document.
-pub struct Reader<'a> {
+pub struct AccessorReader<'a> {
     pub document: &'a Document,
     pub buffers: &'a [Cow<'a, [u8]>],
     pub budget: &'a Budget,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> AccessorReader<'a> {
     /// Reads finite numbers of any component type, normalised if the accessor says so; `user` is the JSON path that
     /// refers to the accessor.
-    pub fn floats<const N: usize>(&self, index: u32, user: &str) -> Result<Vec<[f32; N]>, Fault> {
+    pub fn floats<const N: usize>(&self, index: u32, user: &str) -> Result<Vec<[f32; N]>> {
         let accessor = self.checked::<N>(index, user, false)?;
         let values = accessor.read(|number| accessor.float(number));
         check_finite(index, user, &values)?;
         Ok(values)
     }
 
+    /// Returns whether the document has numbers of an accessor. Others are zeros.
+    pub fn has_data(&self, index: u32) -> bool {
+        let accessor = &self.document.accessors[index as usize];
+        accessor.buffer_view.is_some() || accessor.sparse.is_some()
+    }
+
     /// Reads the elements of `count` that are not zero, with their indices: of an accessor without a buffer view only
     /// those that it lists.
-    pub fn deltas(
-        &self,
-        index: u32,
-        user: &str,
-        count: usize,
-    ) -> Result<Vec<(u32, [f32; 3])>, Fault> {
+    pub fn deltas(&self, index: u32, user: &str, count: usize) -> Result<Vec<(u32, [f32; 3])>> {
         let accessor = self.checked::<3>(index, user, true)?;
         check_count(user, accessor.count as usize, count)?;
         let mut deltas: Vec<(u32, [f32; 3])> = Vec::new();
@@ -194,7 +196,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads unsigned integers.
-    pub fn integers<const N: usize>(&self, index: u32, user: &str) -> Result<Vec<[u32; N]>, Fault> {
+    pub fn integers<const N: usize>(&self, index: u32, user: &str) -> Result<Vec<[u32; N]>> {
         let accessor = self.checked::<N>(index, user, false)?;
         let component = accessor.component;
         component.check_unsigned(&format!("accessors[{index}]"), &format!(" for {user}"))?;
@@ -202,7 +204,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The bytes of a buffer view.
-    pub fn bytes(&self, view: u32, user: &str) -> Result<&'a [u8], Fault> {
+    pub fn bytes(&self, view: u32, user: &str) -> Result<&'a [u8]> {
         let known = self.document.buffer_views.get(view as usize);
         let length = known.map_or(0, |view| view.byte_length);
         let elements = self.elements(view, 0, length.max(1), 1, false, user)?;
@@ -216,7 +218,7 @@ impl<'a> Reader<'a> {
         index: u32,
         user: &str,
         sparse: bool,
-    ) -> Result<CheckedAccessor<'a>, Fault> {
+    ) -> Result<CheckedAccessor<'a>> {
         let accessor = item(&self.document.accessors, index, "accessor", || user.into())?;
         let place = format!("accessors[{index}]");
         let shape = names::shape(N);
@@ -260,13 +262,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Checks what a sparse accessor lists, which has `count` elements of `size` bytes.
-    fn listed(
-        &self,
-        sparse: &Sparse,
-        count: u64,
-        size: usize,
-        place: &str,
-    ) -> Result<Listed<'a>, Fault> {
+    fn listed(&self, sparse: &Sparse, count: u64, size: usize, place: &str) -> Result<Listed<'a>> {
         let listed = sparse.count;
         ensure!(
             (1..=count).contains(&listed),
@@ -319,7 +315,7 @@ impl<'a> Reader<'a> {
         size: usize,
         strided: bool,
         place: &str,
-    ) -> Result<Elements<'a>, Fault> {
+    ) -> Result<Elements<'a>> {
         let BufferView {
             buffer,
             byte_offset,
@@ -363,7 +359,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Refuses numbers of an accessor that are not finite.
-fn check_finite<const N: usize>(index: u32, user: &str, values: &[[f32; N]]) -> Result<(), Fault> {
+fn check_finite<const N: usize>(index: u32, user: &str, values: &[[f32; N]]) -> Result<()> {
     let values = values.as_flattened();
     if let Some(at) = values.iter().position(|value| !value.is_finite()) {
         bail!(
@@ -377,7 +373,7 @@ fn check_finite<const N: usize>(index: u32, user: &str, values: &[[f32; N]]) -> 
 }
 
 /// Refuses an attribute that has not as many elements as the positions of its primitive.
-pub fn check_count(user: &str, count: usize, expected: usize) -> Result<(), Fault> {
+pub fn check_count(user: &str, count: usize, expected: usize) -> Result<()> {
     ensure!(
         count == expected,
         user,

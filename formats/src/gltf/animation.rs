@@ -1,13 +1,14 @@
 //! Conversion of animations to clips.
 
-use super::accessor::Reader;
+use super::accessor::AccessorReader;
 use super::document::{self, Sampler};
 use super::names;
-use super::scenes::{Names, Places, quoted};
+use super::scenes::{NodeScenes, quoted};
 use super::targets::NodeTargets;
-use crate::fault::{Fault, OffUnit, item};
+use crate::check::{item, note_length};
+use skinbench_kernels::error::Result;
 use skinbench_kernels::model::{
-    Channel, Clip, Interpolation, Keys, Repair, RotationBlend, WeightKeys,
+    Channel, Clip, Interpolation, Keys, Notes, RotationBlend, WeightKeys,
 };
 use std::ops::Range;
 
@@ -21,14 +22,12 @@ enum Moved {
 /// duration. Animations that move nothing but nodes of other scenes, or of lower levels of detail, are left out with a
 /// note.
 pub fn clips(
-    reader: &Reader,
+    reader: &AccessorReader,
     joint_of: &[Option<u16>],
     targets: &NodeTargets,
-    places: &Places,
-    repairs: &mut Vec<Repair>,
-) -> Result<Vec<Clip>, Fault> {
-    let mut off_unit = OffUnit::default();
-    let mut of_others = Names::default();
+    scenes: &NodeScenes,
+    notes: &mut Notes,
+) -> Result<Vec<Clip>> {
     let mut clips = Vec::new();
     for (index, animation) in reader.document.animations.iter().enumerate() {
         let mut keys = Vec::new();
@@ -50,7 +49,7 @@ pub fn clips(
             duration = times.iter().fold(duration, |a, &b| a.max(b));
             let Some(moved) = moved(&channel.target, node as usize, joint_of, targets, &place)?
             else {
-                moves_others |= places.is_elsewhere(node as usize);
+                moves_others |= scenes.is_elsewhere(node as usize);
                 continue;
             };
             let has_matrix = reader.document.nodes[node as usize].matrix.is_some();
@@ -66,7 +65,7 @@ pub fn clips(
                 Moved::Joint { joint, channel } => {
                     if channel == Channel::Rotation && interpolation.values_per_key() == 1 {
                         for key in values.as_chunks().0 {
-                            off_unit.count(key);
+                            note_length(key, notes);
                         }
                     }
                     keys.push(Keys {
@@ -86,16 +85,14 @@ pub fn clips(
             }
         }
         if moves_others && keys.is_empty() && weights.is_empty() {
-            of_others.add(|| quoted(&animation.name));
+            let kind = "left out clips that move only other scenes or lower levels of detail";
+            notes.add_name(kind, quoted(&animation.name));
             continue;
         }
         let clip = Clip::new(&animation.name, Some(duration), RotationBlend::Slerp, keys);
         let clip = clip.and_then(|clip| clip.with_weights(weights));
         clips.push(clip.map_err(|error| error.within(format!("animations[{index}]")))?);
     }
-    repairs.extend(off_unit.describe("rotation keys"));
-    let note = "left out clips that move only other scenes or lower levels of detail";
-    repairs.extend(of_others.describe(note));
     Ok(clips)
 }
 
@@ -106,7 +103,7 @@ fn moved(
     joint_of: &[Option<u16>],
     targets: &NodeTargets,
     place: &str,
-) -> Result<Option<Moved>, Fault> {
+) -> Result<Option<Moved>> {
     let channel = match target.path.as_str() {
         "translation" => Channel::Translation,
         "rotation" => Channel::Rotation,
@@ -121,7 +118,7 @@ fn moved(
     Ok(joint.map(|joint| Moved::Joint { joint, channel }))
 }
 
-fn interpolation(sampler: &Sampler, place: &str) -> Result<Interpolation, Fault> {
+fn interpolation(sampler: &Sampler, place: &str) -> Result<Interpolation> {
     let name = sampler.interpolation.as_deref().unwrap_or("LINEAR");
     for known in [
         Interpolation::Linear,
@@ -140,13 +137,13 @@ fn interpolation(sampler: &Sampler, place: &str) -> Result<Interpolation, Fault>
 
 /// The values of a sampler with so many keys.
 fn values(
-    reader: &Reader,
+    reader: &AccessorReader,
     sampler: &Sampler,
     moved: &Moved,
     interpolation: Interpolation,
     keys: usize,
     user: String,
-) -> Result<Vec<f32>, Fault> {
+) -> Result<Vec<f32>> {
     let mut width = 1;
     let mut per_key = interpolation.values_per_key();
     let mut each = String::new();

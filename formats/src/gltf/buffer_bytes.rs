@@ -3,13 +3,13 @@
 use super::document::Buffer;
 use crate::beside::{self, unreadable};
 use crate::budget::Budget;
-use crate::fault::Fault;
 use crate::read_file::MOST_BYTES;
 use crate::regular_file;
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use percent_encoding::percent_decode_str;
+use skinbench_kernels::error::{DataError, Result};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub fn load<'a>(
     buffers: &[Buffer],
     bin: Option<&'a [u8]>,
     budget: &Budget,
-) -> Result<Vec<Cow<'a, [u8]>>, Fault> {
+) -> Result<Vec<Cow<'a, [u8]>>> {
     let mut files = Files {
         model: file,
         known: HashSet::new(),
@@ -43,7 +43,7 @@ pub fn load<'a>(
                 Some(data) => decode_data_uri(data, budget, &uri_place)?,
                 None => files
                     .read(uri, length)
-                    .map_err(|problem| Fault::new(uri_place, problem))?,
+                    .map_err(|problem| DataError::new(uri_place, problem))?,
             })
         } else if let Some(bin) = bin.filter(|_| index == 0) {
             Cow::Borrowed(bin)
@@ -71,7 +71,7 @@ pub fn after_data_scheme(uri: &str) -> Option<&str> {
 }
 
 /// Decodes the part of a data URI after `data:`.
-pub fn decode_data_uri(data: &str, budget: &Budget, place: &str) -> Result<Vec<u8>, Fault> {
+pub fn decode_data_uri(data: &str, budget: &Budget, place: &str) -> Result<Vec<u8>> {
     let (head, encoded) = data.split_once(',').unwrap_or_default();
     let encoding = head.rsplit_once(';').unwrap_or_default().1;
     ensure!(
@@ -83,7 +83,7 @@ pub fn decode_data_uri(data: &str, budget: &Budget, place: &str) -> Result<Vec<u
     let encoded: Cow<[u8]> = percent_decode_str(encoded).into();
     BASE64
         .decode(encoded)
-        .map_err(|error| Fault::new(place, format!("not base64: {error}")))
+        .map_err(|error| DataError::new(place, format!("not base64: {error}")))
 }
 
 struct Files<'a> {

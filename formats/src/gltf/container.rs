@@ -3,7 +3,8 @@
 //! The `gltf` crate is not used, because it underflows on a header length below 12 and refuses unknown chunks, which
 //! clients must ignore according to the specification.
 
-use crate::fault::Fault;
+use crate::read_file::without_mark;
+use skinbench_kernels::error::Result;
 
 const MAGIC: &[u8] = b"glTF";
 const HEADER: usize = 12;
@@ -24,8 +25,14 @@ fn without_padding(chunk: &[u8]) -> &[u8] {
 }
 
 /// Finds the JSON and the BIN chunk by the file's first bytes, regardless of its name.
-pub fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
+pub fn split(bytes: &[u8]) -> Result<Container<'_>> {
     if !bytes.starts_with(MAGIC) {
+        let text = without_mark(bytes).trim_ascii_start();
+        ensure!(
+            text.starts_with(b"{"),
+            "byte 0",
+            "begins neither with glTF, as a .glb does, nor with {{, as a .gltf does"
+        );
         return Ok(Container {
             json: bytes,
             bin: None,
@@ -78,7 +85,7 @@ pub fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
 }
 
 /// A number of a header.
-fn word(bytes: &[u8], offset: usize) -> Result<u32, Fault> {
+fn word(bytes: &[u8], offset: usize) -> Result<u32> {
     match bytes.get(offset..).and_then(<[u8]>::first_chunk) {
         Some(word) => Ok(u32::from_le_bytes(*word)),
         None => bail!(

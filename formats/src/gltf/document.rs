@@ -5,10 +5,12 @@
 
 use super::extras::{self, Extras};
 use crate::budget::Budget;
-use crate::fault::Fault;
-use crate::unread::{self, Ignored, NothingRead, Unread};
+use crate::ignored::{Ignored, NothingRead, UNREAD, has, note_unread};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::Value;
+use skinbench_kernels::error::Result;
+use skinbench_kernels::model::Notes;
 use std::collections::BTreeMap;
 
 #[derive(Deserialize, Default)]
@@ -36,7 +38,8 @@ pub struct Document {
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct Asset {
-    version: String,
+    #[serde(default)]
+    version: Value,
     min_version: Option<String>,
     #[serde(default, deserialize_with = "extras::read")]
     pub extras: Extras,
@@ -49,8 +52,6 @@ pub struct Asset {
 pub struct Buffer {
     pub uri: Option<String>,
     pub byte_length: u64,
-    #[serde(default)]
-    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -87,8 +88,6 @@ pub struct Sparse {
     pub count: u64,
     pub indices: SparseView,
     pub values: SparseView,
-    #[serde(default, rename = "extensions")]
-    _extensions: NothingRead,
 }
 
 #[derive(Deserialize, PartialEq, Eq, Hash)]
@@ -100,8 +99,6 @@ pub struct SparseView {
     /// Of indices; values have that of their accessor.
     #[serde(default)]
     pub component_type: u32,
-    #[serde(default)]
-    _extensions: NothingRead,
 }
 
 #[derive(Deserialize, Default)]
@@ -159,8 +156,6 @@ pub struct Skin {
     pub name: String,
     pub joints: Vec<u32>,
     pub inverse_bind_matrices: Option<u32>,
-    #[serde(default)]
-    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -184,8 +179,8 @@ pub struct Primitive {
     pub targets: Vec<BTreeMap<String, u32>>,
     #[serde(default, deserialize_with = "extras::read")]
     pub extras: Extras,
-    #[serde(default, rename = "extensions")]
-    _extensions: NothingRead,
+    #[serde(default)]
+    pub extensions: BTreeMap<String, IgnoredAny>,
 }
 
 #[derive(Deserialize, Default)]
@@ -269,8 +264,6 @@ pub struct Texture {
 pub struct TextureSampler {
     pub wrap_s: Option<u32>,
     pub wrap_t: Option<u32>,
-    #[serde(default)]
-    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -296,8 +289,6 @@ pub struct Animation {
 pub struct Channel {
     pub sampler: u32,
     pub target: Target,
-    #[serde(default, rename = "extensions")]
-    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -313,8 +304,6 @@ pub struct Sampler {
     pub input: u32,
     pub output: u32,
     pub interpolation: Option<String>,
-    #[serde(default, rename = "extensions")]
-    _extensions: NothingRead,
 }
 
 /// Properties that must be checked before the rest is parsed.
@@ -384,23 +373,21 @@ fn listed_name(path: &str) -> &str {
 const BYTES_PER_OBJECT: u64 = 544;
 
 impl Document {
-    /// Parses the JSON; refuses other versions and required extensions that are not supported.
-    ///
-    /// Returns also what it did not read.
-    pub fn parse(json: &[u8], binary: bool, budget: &Budget) -> Result<(Self, Unread), Fault> {
+    /// Parses the JSON, and notes what is not read; refuses other versions and required extensions that are not supported.
+    pub fn parse(json: &[u8], binary: bool, budget: &Budget, notes: &mut Notes) -> Result<Self> {
         let preamble: Preamble = from_json(json, binary, |_| {})?;
         let version = &preamble.asset.version;
         ensure!(
-            version.starts_with("2."),
+            version.as_str().is_some_and(|text| text.starts_with("2.")),
             "asset.version",
-            "{version:?}; expected \"2.0\""
+            "{version}; expected \"2.0\""
         );
         if let Some(minimum) = preamble.asset.min_version.filter(|v| v != "2.0") {
             bail!("asset.minVersion", "{minimum:?}; expected \"2.0\"");
         }
         for (index, name) in preamble.extensions_required.iter().enumerate() {
             ensure!(
-                name == SUPPORTED || unread::has(IGNORED, &format!("extensions.{name}")),
+                name == SUPPORTED || has(IGNORED, &format!("extensions.{name}")),
                 format!("extensionsRequired[{index}]"),
                 "{name} is not supported; expected KHR_mesh_quantization or extensions of materials only"
             );
@@ -410,22 +397,22 @@ impl Document {
         budget.charge(objects.saturating_mul(BYTES_PER_OBJECT), || {
             format!("JSON of {objects} objects")
         })?;
-        let mut unread = Unread::new(IGNORED);
         let document: Self = from_json(json, binary, |path| {
             // The preamble has it.
             if path != "extensionsRequired" {
-                unread.add(listed_name(path));
+                note_unread(IGNORED, listed_name(path), notes);
             }
         })?;
+        for primitive in document.meshes.iter().flat_map(|mesh| &mesh.primitives) {
+            primitive.note_unread(notes);
+        }
         for name in &document.extensions_used {
-            if !READ.contains(&name.as_str()) {
-                unread.add_once(&format!("extensions.{name}"));
+            let listed = format!("extensions.{name}");
+            if !READ.contains(&name.as_str()) && !notes.has_name(UNREAD, &listed) {
+                note_unread(IGNORED, &listed, notes);
             }
         }
-        for primitive in document.meshes.iter().flat_map(|mesh| &mesh.primitives) {
-            primitive.note_unread(&mut unread);
-        }
-        Ok((document, unread))
+        Ok(document)
     }
 }
 
@@ -435,16 +422,21 @@ impl Primitive {
         self.mode.is_some_and(|mode| mode < 4)
     }
 
-    /// Notes attributes, and those of targets, under names that are not read.
-    fn note_unread(&self, unread: &mut Unread) {
+    /// Notes extensions; and attributes, and those of targets, under names that are not read.
+    fn note_unread(&self, notes: &mut Notes) {
+        for name in self.extensions.keys() {
+            note_unread(IGNORED, &format!("extensions.{name}"), notes);
+        }
         for name in self.attributes.keys() {
             if !is_read(name) {
-                unread.add(&format!("meshes[].primitives[].attributes.{name}"));
+                let name = format!("meshes[].primitives[].attributes.{name}");
+                note_unread(IGNORED, &name, notes);
             }
         }
         for name in self.targets.iter().flat_map(BTreeMap::keys) {
             if !["POSITION", "NORMAL", "TANGENT"].contains(&name.as_str()) {
-                unread.add(&format!("meshes[].primitives[].targets[].{name}"));
+                let name = format!("meshes[].primitives[].targets[].{name}");
+                note_unread(IGNORED, &name, notes);
             }
         }
     }
@@ -463,7 +455,7 @@ fn from_json<T: DeserializeOwned>(
     json: &[u8],
     binary: bool,
     unread: impl FnMut(&str),
-) -> Result<T, Fault> {
+) -> Result<T> {
     crate::read_file::from_json(json, unread).map_err(|fault| {
         if binary {
             fault.within("JSON chunk")

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 #[derive(serde::Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Extras {
-    pub skinbench: Notes,
+    pub skinbench: Original,
     /// Names of a mesh's morph targets, as most exporters write them.
     pub target_names: Option<Box<RawValue>>,
 }
@@ -16,7 +16,7 @@ pub struct Extras {
 /// Properties that skinbench's exporter writes.
 #[derive(serde::Deserialize, Default)]
 #[serde(default)]
-pub struct Notes {
+pub struct Original {
     /// Of an asset: handedness of its numbers, if it is not glTF's.
     pub handedness: Option<String>,
     /// Of an asset: index of the axis that points up, if it is not glTF's.

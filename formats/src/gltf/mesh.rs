@@ -1,13 +1,14 @@
 //! Conversion of mesh primitives to vertex streams and triangle lists.
 
-use super::accessor::{Reader, check_count};
+use super::accessor::{AccessorReader, check_count};
 use super::document::{Document, Primitive, is_read};
+use crate::check::item;
 use crate::drawn;
-use crate::fault::{Fault, item};
 use crate::request::Vertices;
-use crate::triangles::{self, subset_from};
-use skinbench_kernels::model::{Influences, PrimitiveData, Repair, TargetDeltas};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use crate::triangles;
+use skinbench_kernels::error::Result;
+use skinbench_kernels::model::{Influences, Notes, PrimitiveData, TargetDeltas};
+use std::collections::{BTreeMap, HashMap};
 
 /// Memory that the store takes for a vertex beyond its decoded values, and for a primitive.
 const BYTES_PER_VERTEX: u64 = 192;
@@ -29,14 +30,11 @@ pub enum Binding {
 }
 
 /// Finds primitives whose vertices are those of another one, as in VRM files and in exports of Mixamo characters.
-pub struct Sharing {
+pub struct Sharing<'a> {
     vertices: Vertices,
     /// For each accessor the first one that is equal.
     first_equal: Vec<u32>,
-    /// Primitives that share vertices.
-    found: u32,
-    /// Vertices that no point or line names.
-    left_out: usize,
+    notes: &'a mut Notes,
 }
 
 /// The vertices of a primitive: what it takes for two of them to share.
@@ -50,9 +48,9 @@ struct Source<'a> {
     is_without_triangles: bool,
 }
 
-impl Sharing {
+impl<'n> Sharing<'n> {
     /// Nothing found so far; if all vertices are wanted, nothing ever is.
-    pub fn new(document: &Document, vertices: Vertices) -> Self {
+    pub fn new(document: &Document, vertices: Vertices, notes: &'n mut Notes) -> Self {
         let mut known = HashMap::new();
         let mut first_equal = Vec::new();
         for (index, accessor) in (0..).zip(&document.accessors) {
@@ -61,8 +59,7 @@ impl Sharing {
         Self {
             vertices,
             first_equal,
-            found: 0,
-            left_out: 0,
+            notes,
         }
     }
 
@@ -92,34 +89,17 @@ impl Sharing {
         }
         streams
     }
-
-    /// Adds notes, if there is anything to note.
-    pub fn describe(&self, repairs: &mut Vec<Repair>) {
-        let Self {
-            found, left_out, ..
-        } = self;
-        if *found > 0 {
-            repairs.push(Repair::new(format!(
-                "{found} primitives share the vertices of others, which are skinned once"
-            )));
-        }
-        if *left_out > 0 {
-            repairs.push(Repair::new(format!(
-                "left out {left_out} vertices that no point or line names"
-            )));
-        }
-    }
 }
 
 /// Converts a mesh's primitives for one node that uses it. `first_target` is the model's target that the mesh's first
 /// one becomes. Primitives that share all vertices become subsets of one.
 pub fn primitives(
-    reader: &Reader,
+    reader: &AccessorReader,
     index: usize,
     binding: Binding,
     first_target: Option<u32>,
     sharing: &mut Sharing,
-) -> Result<Vec<PrimitiveData>, Fault> {
+) -> Result<Vec<PrimitiveData>> {
     let mesh = &reader.document.meshes[index];
     ensure!(
         !mesh.primitives.is_empty(),
@@ -147,7 +127,8 @@ pub fn primitives(
         let place = if continues {
             places[at - 1]
         } else if let Some(&holder) = holder {
-            sharing.found += 1;
+            let shared = "# primitives share the vertices of others, which are skinned once";
+            sharing.notes.add(shared, 1);
             holder
         } else {
             holders.extend(source.map(|source| (source, primitives.len())));
@@ -170,7 +151,9 @@ pub fn primitives(
         kept.sort_unstable();
         kept.dedup();
         if primitive.indices.is_empty() && !kept.is_empty() {
-            sharing.left_out += primitive.positions.len() - kept.len();
+            let left_out = primitive.positions.len() - kept.len();
+            let kind = "left out # vertices that no point or line names";
+            sharing.notes.add(kind, left_out);
             *primitive = PrimitiveData {
                 subsets: std::mem::take(&mut primitive.subsets),
                 ..drawn::only(primitive, &kept)
@@ -181,16 +164,25 @@ pub fn primitives(
 }
 
 struct PrimitiveReader<'a> {
-    reader: &'a Reader<'a>,
+    reader: &'a AccessorReader<'a>,
     primitive: &'a Primitive,
     place: String,
 }
 
 impl PrimitiveReader<'_> {
-    fn read(&self, binding: Binding, first_target: Option<u32>) -> Result<PrimitiveData, Fault> {
+    fn read(&self, binding: Binding, first_target: Option<u32>) -> Result<PrimitiveData> {
         let Some(positions) = self.attribute::<3>("POSITION", None)? else {
             bail!(self.path("attributes"), "no POSITION; expected one");
         };
+        let extension = self.primitive.extensions.keys().next();
+        if let Some(name) = extension
+            && !self.reader.has_data(self.primitive.attributes["POSITION"])
+        {
+            bail!(
+                self.path("attributes.POSITION"),
+                "has neither bufferView nor sparse; expected either, as {name} is not supported"
+            );
+        }
         let count = positions.len();
         let bytes = count as u64 * BYTES_PER_VERTEX + BYTES_PER_PRIMITIVE;
         self.reader.budget.charge(bytes, || self.place.clone())?;
@@ -219,7 +211,7 @@ impl PrimitiveReader<'_> {
                 }
             }
         }
-        primitive.indices = self.triangles(count)?;
+        primitive.add_subset(self.material()?, self.triangles(count)?);
         if let Some(first) = first_target {
             for (at, target) in (0..self.primitive.targets.len()).zip(first..) {
                 primitive.targets.push(self.target(target, at, count)?);
@@ -228,12 +220,11 @@ impl PrimitiveReader<'_> {
         primitive.normals = self.attribute("NORMAL", Some(count))?;
         primitive.tangents = self.attribute("TANGENT", Some(count))?;
         primitive.uvs = self.attribute("TEXCOORD_0", Some(count))?;
-        primitive.subsets = vec![subset_from(0, self.material()?, &primitive)];
         Ok(primitive)
     }
 
     /// The deltas of a morph target; a missing attribute moves nothing.
-    fn target(&self, target: u32, at: usize, count: usize) -> Result<TargetDeltas, Fault> {
+    fn target(&self, target: u32, at: usize, count: usize) -> Result<TargetDeltas> {
         let mut vertices: BTreeMap<u32, [[f32; 3]; 3]> = BTreeMap::new();
         for (stream, name) in ["POSITION", "NORMAL", "TANGENT"].into_iter().enumerate() {
             let Some(&accessor) = self.primitive.targets[at].get(name) else {
@@ -256,18 +247,15 @@ impl PrimitiveReader<'_> {
     }
 
     /// Adds the triangles to those of the primitive that shares its vertices.
-    fn continue_as_subset(&self, last: &mut PrimitiveData) -> Result<(), Fault> {
+    fn continue_as_subset(&self, last: &mut PrimitiveData) -> Result<()> {
         let triangles = self.triangles(last.positions.len())?;
         // Without indices, a few bytes of the file give as many triangles as vertices.
         self.charge_indices(triangles.len())?;
-        let start = last.indices.len() as u32;
-        last.indices.extend(triangles);
-        last.subsets
-            .push(subset_from(start, self.material()?, last));
+        last.add_subset(self.material()?, triangles);
         Ok(())
     }
 
-    fn charge_indices(&self, count: usize) -> Result<(), Fault> {
+    fn charge_indices(&self, count: usize) -> Result<()> {
         let bytes = count as u64 * BYTES_PER_INDEX;
         self.reader.budget.charge(bytes, || self.place.clone())
     }
@@ -280,7 +268,7 @@ impl PrimitiveReader<'_> {
         &self,
         name: &str,
         count: Option<usize>,
-    ) -> Result<Option<Vec<[f32; N]>>, Fault> {
+    ) -> Result<Option<Vec<[f32; N]>>> {
         let Some(&accessor) = self.primitive.attributes.get(name) else {
             return Ok(None);
         };
@@ -291,39 +279,14 @@ impl PrimitiveReader<'_> {
     }
 
     /// Reads all sets, JOINTS_0 and WEIGHTS_0 first.
-    fn influences(&self, count: usize, joint_count: usize) -> Result<Influences, Fault> {
+    fn influences(&self, count: usize, joint_count: usize) -> Result<Influences> {
         let attributes = &self.primitive.attributes;
-        // In order of the numbers, which may have leading zeros.
-        let mut sets: BTreeSet<u32> = BTreeSet::new();
-        for name in attributes.keys() {
-            let set = name.strip_prefix("JOINTS_");
-            sets.extend(set.and_then(|set| set.parse::<u32>().ok()));
-        }
-        for name in attributes.keys() {
-            let set = name.strip_prefix("WEIGHTS_").map(str::parse);
-            if let Some(Ok(set)) = set
-                && !sets.contains(&set)
-            {
-                bail!(
-                    self.path("attributes"),
-                    "{name} without joints; expected as many sets"
-                );
-            }
-        }
-        ensure!(
-            !sets.is_empty(),
-            self.path("attributes"),
-            "no JOINTS_0; expected joints and weights on a skinned mesh"
-        );
         let mut read: Vec<InfluenceSet> = Vec::new();
-        for set in sets {
-            let joints_path = self.path(&format!("attributes.JOINTS_{set}"));
+        for set in 0.. {
             let Some(&accessor) = attributes.get(&format!("JOINTS_{set}")) else {
-                bail!(
-                    joints_path,
-                    "a set's number has leading zeros or a sign; expected plain digits"
-                );
+                break;
             };
+            let joints_path = self.path(&format!("attributes.JOINTS_{set}"));
             let mut joints: Vec<[u32; 4]> = self.reader.integers(accessor, &joints_path)?;
             check_count(&joints_path, joints.len(), count)?;
             let Some(weights) = self.attribute::<4>(&format!("WEIGHTS_{set}"), Some(count))? else {
@@ -352,6 +315,15 @@ impl PrimitiveReader<'_> {
             }
             read.push(InfluenceSet { joints, weights });
         }
+        let mut found = 0;
+        for name in attributes.keys() {
+            found += usize::from(name.starts_with("JOINTS_") || name.starts_with("WEIGHTS_"));
+        }
+        ensure!(
+            !read.is_empty() && found == 2 * read.len(),
+            self.path("attributes"),
+            "{found} JOINTS_n and WEIGHTS_n; expected pairs on a skinned mesh, numbered from 0 on"
+        );
         let mut influences = Influences::default();
         for vertex in 0..count {
             influences.push(read.iter().flat_map(|set| set.pairs(vertex)));
@@ -360,7 +332,7 @@ impl PrimitiveReader<'_> {
     }
 
     /// Indices, or all vertices in order.
-    fn indices(&self, count: usize) -> Result<Vec<u32>, Fault> {
+    fn indices(&self, count: usize) -> Result<Vec<u32>> {
         let path = self.path("indices");
         let indices: Vec<u32> = match self.primitive.indices {
             Some(accessor) => self.reader.integers::<1>(accessor, &path)?.into_flattened(),
@@ -377,7 +349,7 @@ impl PrimitiveReader<'_> {
     }
 
     /// Indices, or all vertices in order, as a list of triangles; empty for points and lines.
-    fn triangles(&self, count: usize) -> Result<Vec<u32>, Fault> {
+    fn triangles(&self, count: usize) -> Result<Vec<u32>> {
         let mode = self.primitive.mode.unwrap_or(4);
         ensure!(mode <= 6, self.path("mode"), "{mode}; expected 0 to 6");
         let indices = self.indices(count)?;
@@ -396,7 +368,7 @@ impl PrimitiveReader<'_> {
     }
 
     /// Index of the material; the default material comes after the file's last.
-    fn material(&self) -> Result<u16, Fault> {
+    fn material(&self) -> Result<u16> {
         let materials = &self.reader.document.materials;
         let Some(index) = self.primitive.material else {
             return Ok(materials.len() as u16);

@@ -17,18 +17,20 @@ mod targets;
 mod textures;
 
 use crate::budget::Budget;
-use crate::fault::{Fault, finite, in_file};
+use crate::check::finite;
+use crate::matrices;
+use crate::read_file::{contains, read_file, stem};
 use crate::request::{Request, Vertices};
-use crate::textures::LeftOut;
-use crate::{ImportError, matrices};
-use accessor::Reader;
+use crate::textures::or_left_out;
+use accessor::AccessorReader;
 use document::Document;
 pub use document::IGNORED;
 use mesh::{Binding, Sharing};
-use nodes::{MovedNode, NodeRig};
-use scenes::Places;
+use nodes::{MovedNode, NodeSkeleton};
+use scenes::NodeScenes;
+use skinbench_kernels::error::Result;
 use skinbench_kernels::model::{
-    Axes, Handedness, IDENTITY_ROWS, MAX_JOINTS, Material, ModelParts, PrimitiveData, Repair, Rows,
+    Axes, Handedness, IDENTITY_ROWS, MAX_JOINTS, Material, ModelParts, Notes, PrimitiveData, Rows,
     SkinData,
 };
 use std::collections::{HashMap, HashSet};
@@ -37,58 +39,53 @@ use targets::NodeTargets;
 
 /// Returns whether it is a container, or JSON with the one property that the specification requires.
 pub fn sniff(head: &[u8]) -> bool {
-    head.starts_with(b"glTF") || crate::read_file::contains(head, "\"asset\"")
+    head.starts_with(b"glTF") || contains(head, "\"asset\"")
 }
 
 /// Reads a file and the buffers in its folder that it refers to.
 ///
 /// # Errors
 /// A file that cannot be read, violates the specification, or needs an extension that is not supported.
-pub fn import(request: &Request) -> Result<ModelParts, ImportError> {
-    let bytes = crate::read_file::read_file(request.file)?;
-    read(request, &bytes).map_err(in_file(request.file))
-}
-
-fn read(request: &Request, bytes: &[u8]) -> Result<ModelParts, Fault> {
+pub fn import(request: &Request, notes: &mut Notes) -> Result<ModelParts> {
     let file = request.file;
-    let container = container::split(bytes)?;
+    let bytes = read_file(file)?;
+    let container = container::split(&bytes)?;
     let budget = Budget::new(bytes.len());
-    let (document, unread) = Document::parse(container.json, container.binary, &budget)?;
+    let document = Document::parse(container.json, container.binary, &budget, notes)?;
     let tree = nodes::tree(&document.nodes)?;
-    let places = Places::new(&document)?;
-    let moved = nodes::moved_nodes(&document, &places)?;
-    let mut repairs: Vec<Repair> = unread.describe().into_iter().collect();
-    places.describe(&document, &mut repairs);
-    let rig = NodeRig::new(&document, tree, &places, &moved, &mut repairs)?;
+    let scenes = NodeScenes::new(&document)?;
+    let moved = nodes::moved_nodes(&document, &scenes)?;
+    scenes.describe(&document, notes);
+    let skeleton = NodeSkeleton::new(&document, tree, &scenes, &moved, notes)?;
     let buffers = buffer_bytes::load(file, &document.buffers, container.bin, &budget)?;
-    let reader = Reader {
+    let reader = AccessorReader {
         document: &document,
         buffers: &buffers,
         budget: &budget,
     };
-    let Skins { list, uses } = skins(&reader, &rig, &moved)?;
-    let targets = NodeTargets::new(&reader, &moved, &mut repairs)?;
-    let clips = animation::clips(&reader, &rig.joint_of, &targets, &places, &mut repairs)?;
-    let primitives = primitives(&reader, uses, &targets, request.vertices, &mut repairs)?;
-    let materials = materials(&reader, file, &primitives, &mut repairs)?;
+    let Skins { list, uses } = skins(&reader, &skeleton, &moved)?;
+    let targets = NodeTargets::new(&reader, &moved, notes)?;
+    let clips = animation::clips(&reader, &skeleton.joint_of, &targets, &scenes, notes)?;
+    let primitives = primitives(&reader, uses, &targets, request.vertices, notes)?;
+    let materials = materials(&reader, file, &primitives, notes)?;
     Ok(ModelParts {
-        name: crate::read_file::stem(file),
+        name: stem(file),
         axes: axes(&document)?,
-        skeleton: rig.skeleton,
+        skeleton: skeleton.skeleton,
         skins: list,
         clips,
         primitives,
         targets: targets.list,
         materials,
-        repairs,
+        notes: Notes::default(),
     })
 }
 
 /// glTF's axes, or the original axes that our exporter recorded.
-fn axes(document: &Document) -> Result<Axes, Fault> {
-    let notes = &document.asset.extras.skinbench;
+fn axes(document: &Document) -> Result<Axes> {
+    let original = &document.asset.extras.skinbench;
     let mut axes = Axes::Y_UP;
-    if let Some(name) = &notes.handedness {
+    if let Some(name) = &original.handedness {
         axes.handedness = match name.as_str() {
             "right" => Handedness::Right,
             "left" => Handedness::Left,
@@ -98,7 +95,7 @@ fn axes(document: &Document) -> Result<Axes, Fault> {
             ),
         };
     }
-    if let Some(up) = notes.up {
+    if let Some(up) = original.up {
         ensure!(
             up <= 2,
             "asset.extras.skinbench.up",
@@ -122,7 +119,7 @@ struct Skins {
     uses: Vec<MeshUse>,
 }
 
-fn skins(reader: &Reader, rig: &NodeRig, moved: &[MovedNode]) -> Result<Skins, Fault> {
+fn skins(reader: &AccessorReader, skeleton: &NodeSkeleton, moved: &[MovedNode]) -> Result<Skins> {
     let mut list = Vec::new();
     let mut bindings = HashMap::new();
     // Entries are counted before they are allocated.
@@ -133,7 +130,9 @@ fn skins(reader: &Reader, rig: &NodeRig, moved: &[MovedNode]) -> Result<Skins, F
         count_entries(&mut entries, skin.joints.len(), &format!("{place}.joints"))?;
         // Every joint of a used skin is a joint of the skeleton.
         let joints = skin.joints.iter();
-        let joints: Vec<u16> = joints.filter_map(|&n| rig.joint_of[n as usize]).collect();
+        let joints: Vec<u16> = joints
+            .filter_map(|&n| skeleton.joint_of[n as usize])
+            .collect();
         let inverse_binds = match skin.inverse_bind_matrices {
             None => vec![IDENTITY_ROWS; joints.len()],
             Some(accessor) => {
@@ -163,23 +162,23 @@ fn skins(reader: &Reader, rig: &NodeRig, moved: &[MovedNode]) -> Result<Skins, F
             });
         }
     }
-    if !rig.rigid.is_empty() {
-        count_entries(&mut entries, rig.rigid.len(), "nodes")?;
+    if !skeleton.rigid.is_empty() {
+        count_entries(&mut entries, skeleton.rigid.len(), "nodes")?;
         let skin = list.len() as u16;
-        for (entry, &(node, mesh)) in (0..).zip(&rig.rigid) {
+        for (entry, &(node, mesh)) in (0..).zip(&skeleton.rigid) {
             uses.push(MeshUse {
                 node,
                 mesh,
                 binding: Binding::Rigid { skin, entry },
             });
         }
-        list.push(rig.rigid_skin.clone());
+        list.push(skeleton.rigid_skin.clone());
     }
     Ok(Skins { list, uses })
 }
 
 /// Adds palette entries to those so far; refuses more than a model may have.
-fn count_entries(entries: &mut usize, more: usize, place: &str) -> Result<(), Fault> {
+fn count_entries(entries: &mut usize, more: usize, place: &str) -> Result<()> {
     *entries = entries.saturating_add(more);
     ensure!(
         *entries <= MAX_JOINTS,
@@ -190,11 +189,11 @@ fn count_entries(entries: &mut usize, more: usize, place: &str) -> Result<(), Fa
 }
 
 fn inverse_binds(
-    reader: &Reader,
+    reader: &AccessorReader,
     accessor: u32,
     user: &str,
     joints: usize,
-) -> Result<Vec<Rows>, Fault> {
+) -> Result<Vec<Rows>> {
     let matrices = reader.floats::<16>(accessor, user)?;
     ensure!(
         matrices.len() >= joints,
@@ -214,19 +213,19 @@ fn inverse_binds(
 
 /// Converts nodes with a skin or morph targets by index, then the other rigid ones.
 fn primitives(
-    reader: &Reader,
+    reader: &AccessorReader,
     mut uses: Vec<MeshUse>,
     targets: &NodeTargets,
     vertices: Vertices,
-    repairs: &mut Vec<Repair>,
-) -> Result<Vec<PrimitiveData>, Fault> {
+    notes: &mut Notes,
+) -> Result<Vec<PrimitiveData>> {
     uses.sort_by_key(|used| {
         let has_skin = reader.document.nodes[used.node].skin.is_some();
         let moves = has_skin || targets.of_node.contains_key(&used.node);
         (!moves, used.node)
     });
     let mut primitives = Vec::new();
-    let mut sharing = Sharing::new(reader.document, vertices);
+    let mut sharing = Sharing::new(reader.document, vertices, notes);
     for MeshUse {
         node,
         mesh,
@@ -237,17 +236,16 @@ fn primitives(
         let converted = mesh::primitives(reader, mesh, binding, first_target, &mut sharing)?;
         primitives.extend(converted);
     }
-    sharing.describe(repairs);
     Ok(primitives)
 }
 
 /// The file's materials with their base colours, and a default one if some primitive has none.
 fn materials(
-    reader: &Reader,
+    reader: &AccessorReader,
     file: &Path,
     primitives: &[PrimitiveData],
-    repairs: &mut Vec<Repair>,
-) -> Result<Vec<Material>, Fault> {
+    notes: &mut Notes,
+) -> Result<Vec<Material>> {
     let document = reader.document;
     let count = document.materials.len();
     ensure!(
@@ -259,7 +257,6 @@ fn materials(
     let subsets = primitives.iter().flat_map(|primitive| &primitive.subsets);
     let used: HashSet<usize> = subsets.map(|subset| subset.material.into()).collect();
     let mut images = HashMap::new();
-    let mut left_out = LeftOut::default();
     let mut materials = Vec::new();
     for (index, material) in document.materials.iter().enumerate() {
         let surface = &material.pbr_metallic_roughness;
@@ -271,7 +268,7 @@ fn materials(
         if let Some(info) = &surface.base_color_texture
             && used.contains(&index)
         {
-            texture = left_out.keep(textures::texture(reader, file, &mut images, info));
+            texture = or_left_out(textures::texture(reader, file, &mut images, info), notes);
         }
         let alpha_cutoff = match material.alpha_mode.as_deref() {
             Some("MASK") => Some(material.alpha_cutoff.unwrap_or(0.5).clamp(0.0, 1.0)),
@@ -286,7 +283,6 @@ fn materials(
             texture,
         });
     }
-    left_out.describe(repairs);
     if used.contains(&count) {
         materials.push(Material::default());
     }

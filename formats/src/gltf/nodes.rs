@@ -1,12 +1,13 @@
 //! The node tree, and the part of it that becomes the skeleton.
 
 use super::document::{Document, Mesh, Node};
-use super::scenes::{Names, Places, node_name};
-use crate::fault::{Fault, OffUnit, finite, item};
+use super::scenes::{NodeScenes, node_name};
+use crate::check::{check_rotation, finite, item};
 use crate::matrices;
 use glam::{DAffine3, Quat, Vec3};
+use skinbench_kernels::error::{DataError, Result};
 use skinbench_kernels::model::{
-    IDENTITY_ROWS, Joint, JointTransform, Repair, Skeleton, SkinData, Transform, affine_to_rows,
+    IDENTITY_ROWS, Joint, JointTransform, Notes, Skeleton, SkinData, Transform, affine_to_rows,
 };
 use std::collections::BTreeSet;
 
@@ -19,7 +20,7 @@ pub struct Tree {
 }
 
 /// Checks the node tree. Refuses children out of range, nodes with two parents, and cycles.
-pub fn tree(nodes: &[Node]) -> Result<Tree, Fault> {
+pub fn tree(nodes: &[Node]) -> Result<Tree> {
     let mut parents: Vec<Option<usize>> = vec![None; nodes.len()];
     for (index, node) in nodes.iter().enumerate() {
         for (at, &child) in node.children.iter().enumerate() {
@@ -67,7 +68,7 @@ pub struct MovedNode {
 }
 
 /// Nodes whose mesh the model has, and which has a skin or morph targets, by index.
-pub fn moved_nodes(document: &Document, places: &Places) -> Result<Vec<MovedNode>, Fault> {
+pub fn moved_nodes(document: &Document, scenes: &NodeScenes) -> Result<Vec<MovedNode>> {
     let mut moved = Vec::new();
     let mut in_other_scenes = 0;
     for (index, node) in document.nodes.iter().enumerate() {
@@ -83,7 +84,7 @@ pub fn moved_nodes(document: &Document, places: &Places) -> Result<Vec<MovedNode
         if node.skin.is_none() && targets == 0 {
             continue;
         }
-        if places.shows(index) {
+        if scenes.shows(index) {
             moved.push(MovedNode {
                 node: index,
                 mesh: mesh as usize,
@@ -109,7 +110,7 @@ pub fn moved_nodes(document: &Document, places: &Places) -> Result<Vec<MovedNode
 }
 
 /// Number of morph targets of a mesh, which all of its primitives must have.
-fn target_count(index: u32, mesh: &Mesh) -> Result<usize, Fault> {
+fn target_count(index: u32, mesh: &Mesh) -> Result<usize> {
     let first = mesh.primitives.first();
     let first = first.map_or(0, |primitive| primitive.targets.len());
     for (other, primitive) in mesh.primitives.iter().enumerate() {
@@ -129,7 +130,7 @@ pub fn used_skins(moved: &[MovedNode]) -> BTreeSet<usize> {
 }
 
 /// The skeleton and the nodes that move with it.
-pub struct NodeRig {
+pub struct NodeSkeleton {
     pub skeleton: Skeleton,
     /// Joint of each node, if it is one.
     pub joint_of: Vec<Option<u16>>,
@@ -154,34 +155,32 @@ struct Role {
     kept: bool,
 }
 
-impl NodeRig {
+impl NodeSkeleton {
     /// Takes the joints of all used skins, the nodes of meshes that have morph targets and no skin, every ancestor that
     /// moves them, and the nodes that move rigid meshes below them. Other meshes are left out with a note.
     pub fn new(
         document: &Document,
         tree: Tree,
-        places: &Places,
+        scenes: &NodeScenes,
         moved: &[MovedNode],
-        repairs: &mut Vec<Repair>,
-    ) -> Result<Self, Fault> {
+        notes: &mut Notes,
+    ) -> Result<Self> {
         let nodes = &document.nodes;
         let Tree { parents, order } = tree;
         let mut roles = vec![Role::default(); nodes.len()];
         mark_joints(document, moved, &mut roles)?;
         mark_animated(document, &mut roles)?;
-        let mut unmoved = Names::default();
         for &n in &order {
             roles[n].under_joint =
                 roles[n].joint || parents[n].is_some_and(|p| roles[p].under_joint);
-            let rigid = places.shows(n) && nodes[n].mesh.is_some() && nodes[n].skin.is_none();
+            let rigid = scenes.shows(n) && nodes[n].mesh.is_some() && nodes[n].skin.is_none();
             roles[n].carries = rigid && roles[n].under_joint;
             if rigid && !roles[n].under_joint {
-                unmoved.add(|| node_name(n, &nodes[n]));
+                let name = node_name(n, &nodes[n]);
+                notes.add_name("left out meshes that no joint moves", name);
             }
         }
-        repairs.extend(unmoved.describe("left out meshes that no joint moves"));
         let mut locals = vec![None; nodes.len()];
-        let mut off_unit = OffUnit::default();
         let identities = [
             JointTransform::Transform(Transform::IDENTITY),
             JointTransform::Matrix(IDENTITY_ROWS),
@@ -192,7 +191,7 @@ impl NodeRig {
             if !role.needed && !role.carries {
                 continue;
             }
-            let local = local(&nodes[n], n, &mut off_unit)?;
+            let local = local(&nodes[n], n, notes)?;
             role.kept =
                 role.needed && (role.joint || role.animated || !identities.contains(&local));
             locals[n] = Some(local);
@@ -203,7 +202,6 @@ impl NodeRig {
                 parent.carries |= role.carries && parent.under_joint;
             }
         }
-        repairs.extend(off_unit.describe("node rotations"));
 
         let mut anchors: Vec<Option<Anchor>> = vec![None; nodes.len()];
         for &n in &order {
@@ -244,7 +242,7 @@ impl NodeRig {
         };
         for (n, node) in nodes.iter().enumerate() {
             if roles[n].under_joint
-                && places.shows(n)
+                && scenes.shows(n)
                 && node.skin.is_none()
                 && let Some(mesh) = node.mesh
                 && let Some(anchor) = anchors[n]
@@ -270,7 +268,7 @@ struct Anchor {
     way: DAffine3,
 }
 
-fn mark_joints(document: &Document, moved: &[MovedNode], roles: &mut [Role]) -> Result<(), Fault> {
+fn mark_joints(document: &Document, moved: &[MovedNode], roles: &mut [Role]) -> Result<()> {
     for moved in moved {
         roles[moved.node].joint |= moved.skin.is_none();
     }
@@ -291,7 +289,7 @@ fn mark_joints(document: &Document, moved: &[MovedNode], roles: &mut [Role]) -> 
     Ok(())
 }
 
-fn mark_animated(document: &Document, roles: &mut [Role]) -> Result<(), Fault> {
+fn mark_animated(document: &Document, roles: &mut [Role]) -> Result<()> {
     for (index, animation) in document.animations.iter().enumerate() {
         for (at, channel) in animation.channels.iter().enumerate() {
             if let Some(node) = channel.target.node
@@ -308,7 +306,7 @@ fn mark_animated(document: &Document, roles: &mut [Role]) -> Result<(), Fault> {
 }
 
 /// A node's transform to its parent.
-fn local(node: &Node, index: usize, off_unit: &mut OffUnit) -> Result<JointTransform, Fault> {
+fn local(node: &Node, index: usize, notes: &mut Notes) -> Result<JointTransform> {
     if let Some(matrix) = &node.matrix {
         let place = format!("nodes[{index}].matrix");
         finite(matrix.as_slice(), || place.clone())?;
@@ -317,7 +315,7 @@ fn local(node: &Node, index: usize, off_unit: &mut OffUnit) -> Result<JointTrans
             place,
             "stands beside translation, rotation or scale; expected either"
         );
-        let rows = matrices::rows(matrix).map_err(|problem| Fault::new(place, problem))?;
+        let rows = matrices::rows(matrix).map_err(|problem| DataError::new(place, problem))?;
         return Ok(JointTransform::Matrix(rows));
     }
     let translation = node.translation.unwrap_or_default();
@@ -326,9 +324,8 @@ fn local(node: &Node, index: usize, off_unit: &mut OffUnit) -> Result<JointTrans
     finite(&translation, || format!("nodes[{index}].translation"))?;
     finite(&rotation, || format!("nodes[{index}].rotation"))?;
     finite(&scale, || format!("nodes[{index}].scale"))?;
-    off_unit
-        .check(&rotation)
-        .map_err(|problem| Fault::new(format!("nodes[{index}].rotation"), problem))?;
+    check_rotation(&rotation, notes)
+        .map_err(|problem| DataError::new(format!("nodes[{index}].rotation"), problem))?;
     Ok(JointTransform::Transform(Transform {
         rotation: Quat::from_array(rotation),
         translation: Vec3::from_array(translation),

@@ -1,10 +1,10 @@
 //! Morph targets: one list for all nodes, because each node has weights of its own for the targets of its mesh.
 
-use super::accessor::Reader;
+use super::accessor::AccessorReader;
 use super::nodes::MovedNode;
-use crate::fault::{Fault, finite};
-use crate::unread::Listed;
-use skinbench_kernels::model::{MAX_TARGETS, Repair, Target};
+use crate::check::finite;
+use skinbench_kernels::error::Result;
+use skinbench_kernels::model::{MAX_TARGETS, Notes, Target};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -13,9 +13,6 @@ const BYTES_PER_TARGET: u64 = 128;
 
 /// Memory for a character of a list of names: `"",` becomes an empty one.
 const BYTES_PER_CHARACTER: u64 = 24;
-
-/// Most lists of names in a note.
-const MOST_MISFITS: usize = 4;
 
 /// The targets of all nodes.
 pub struct NodeTargets {
@@ -27,13 +24,8 @@ pub struct NodeTargets {
 impl NodeTargets {
     /// Reads names and weights. A node's weights replace those of its mesh; without either they are 0. A target without a
     /// name is called by its number.
-    pub fn new(
-        reader: &Reader,
-        moved: &[MovedNode],
-        repairs: &mut Vec<Repair>,
-    ) -> Result<Self, Fault> {
+    pub fn new(reader: &AccessorReader, moved: &[MovedNode], notes: &mut Notes) -> Result<Self> {
         let document = reader.document;
-        let mut misfits = Listed::<MOST_MISFITS>::default();
         let mut met = HashSet::new();
         let mut targets = Self {
             list: Vec::new(),
@@ -67,7 +59,8 @@ impl NodeTargets {
                     Err(_) => Some("no list of texts".into()),
                 };
                 if let Some(misfit) = misfit {
-                    misfits.add(|| format!("{place}.extras.targetNames ({misfit})"));
+                    let kind = "names that do not fit the morph targets";
+                    notes.add_name(kind, format!("{place}.extras.targetNames ({misfit})"));
                 }
             }
             let mut names = listed.unwrap_or_default();
@@ -82,7 +75,6 @@ impl NodeTargets {
                 targets.list.push(Target { name, weight });
             }
         }
-        repairs.extend(misfits.describe("names that do not fit the morph targets"));
         Ok(targets)
     }
 }
@@ -92,7 +84,7 @@ fn weights<'a>(
     weights: &'a Option<Vec<f32>>,
     count: usize,
     place: &str,
-) -> Result<Option<&'a [f32]>, Fault> {
+) -> Result<Option<&'a [f32]>> {
     if let Some(weights) = weights {
         ensure!(
             weights.len() == count,

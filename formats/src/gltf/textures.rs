@@ -1,10 +1,11 @@
 //! Base-colour textures of materials: their images, wrapping and transforms.
 
-use super::accessor::Reader;
+use super::accessor::AccessorReader;
 use super::document::{self, TextureInfo, TextureTransform};
 use super::{buffer_bytes, names};
-use crate::fault::{Fault, item};
+use crate::check::item;
 use crate::textures;
+use skinbench_kernels::error::Result;
 use skinbench_kernels::model::{Image, Texture, Wrap};
 use std::collections::HashMap;
 use std::path::Path;
@@ -17,7 +18,7 @@ pub type Images = HashMap<u32, Result<Image, String>>;
 /// # Errors
 /// One line: something that it names is missing, out of range, or not supported.
 pub fn texture(
-    reader: &Reader,
+    reader: &AccessorReader,
     file: &Path,
     images: &mut Images,
     info: &TextureInfo,
@@ -56,7 +57,7 @@ pub fn texture(
     })
 }
 
-fn read(reader: &Reader, file: &Path, image: &document::Image) -> Result<Image, String> {
+fn read(reader: &AccessorReader, file: &Path, image: &document::Image) -> Result<Image, String> {
     if let Some(uri) = &image.uri {
         return match buffer_bytes::after_data_scheme(uri) {
             None => textures::beside(file, &buffer_bytes::relative_path(uri)?),
@@ -73,7 +74,7 @@ fn read(reader: &Reader, file: &Path, image: &document::Image) -> Result<Image, 
 }
 
 /// The bytes of a buffer view, which the importer copies.
-fn charged_bytes<'a>(reader: &Reader<'a>, view: u32) -> Result<&'a [u8], Fault> {
+fn charged_bytes<'a>(reader: &AccessorReader<'a>, view: u32) -> Result<&'a [u8]> {
     let bytes = reader.bytes(view, "bufferView")?;
     let budget = reader.budget;
     budget.charge(bytes.len() as u64, || "bufferView".into())?;

@@ -1,11 +1,10 @@
 //! Importer of `.md5anim`: a base pose per joint, and per frame its components that move.
 
 use super::grammar::{ListedJoint, SYNTAX, preamble, tuple, unit_quaternion};
-use crate::ImportError;
-use crate::fault::Fault;
 use crate::tokenizer::Scanner;
 use crate::tracks::Tracks;
-use skinbench_kernels::model::{Clip, RotationBlend};
+use skinbench_kernels::error::Result;
+use skinbench_kernels::model::{Clip, Notes, RotationBlend};
 use std::path::Path;
 
 /// Copies of a key from reading to the store, with room to grow.
@@ -27,7 +26,7 @@ impl Moving {
     const ROTATION: u8 = 0b111_000;
 
     /// Reads which of a frame's `components` move a joint of the mesh.
-    fn read(file: &mut Scanner, joint: &ListedJoint, components: usize) -> Result<Self, Fault> {
+    fn read(file: &mut Scanner, joint: &ListedJoint, components: usize) -> Result<Self> {
         let start = file.offset();
         let listed = ListedJoint::read(file)?;
         ensure!(
@@ -74,8 +73,13 @@ impl Moving {
 }
 
 /// Reads a clip for these joints; `joint_of` maps their order to the skeleton's.
-pub fn import(path: &Path, joints: &[ListedJoint], joint_of: &[u16]) -> Result<Clip, ImportError> {
-    Scanner::read(path, SYNTAX, |file, name| {
+pub fn import(
+    path: &Path,
+    joints: &[ListedJoint],
+    joint_of: &[u16],
+    notes: &mut Notes,
+) -> Result<Clip> {
+    Scanner::read(path, SYNTAX, notes, |file, name| {
         read(file, name, joints, joint_of)
     })
 }
@@ -85,7 +89,7 @@ fn read(
     name: String,
     joints: &[ListedJoint],
     joint_of: &[u16],
-) -> Result<Clip, Fault> {
+) -> Result<Clip> {
     preamble(file)?;
     let frames: u32 = file.labelled("numFrames")?;
     let start = file.offset();

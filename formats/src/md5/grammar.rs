@@ -1,8 +1,8 @@
 //! Parts of the grammar that models and clips share.
 
-use crate::fault::Fault;
 use crate::tokenizer::{Scanner, Syntax};
 use glam::DQuat;
+use skinbench_kernels::error::Result;
 use std::fmt;
 
 pub const SYNTAX: Syntax = Syntax {
@@ -27,7 +27,7 @@ impl fmt::Display for ListedJoint {
 }
 
 impl ListedJoint {
-    pub fn read(scanner: &mut Scanner) -> Result<Self, Fault> {
+    pub fn read(scanner: &mut Scanner) -> Result<Self> {
         let name = scanner.string("a joint's name")?.to_owned();
         let parent: i32 = scanner.integer("a parent")?;
         Ok(Self {
@@ -38,7 +38,7 @@ impl ListedJoint {
 }
 
 /// Reads the beginning of both kinds of file.
-pub fn preamble(scanner: &mut Scanner) -> Result<(), Fault> {
+pub fn preamble(scanner: &mut Scanner) -> Result<()> {
     scanner.expect("MD5Version")?;
     scanner.exactly(VERSION, "the version")?;
     if scanner.accept("commandline") {
@@ -48,7 +48,7 @@ pub fn preamble(scanner: &mut Scanner) -> Result<(), Fault> {
 }
 
 /// Numbers in parentheses.
-pub fn tuple<const N: usize>(scanner: &mut Scanner, what: &str) -> Result<[f32; N], Fault> {
+pub fn tuple<const N: usize>(scanner: &mut Scanner, what: &str) -> Result<[f32; N]> {
     scanner.expect("(")?;
     let values = scanner.numbers(what)?;
     scanner.expect(")")?;

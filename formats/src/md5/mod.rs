@@ -6,16 +6,15 @@
 mod clip;
 mod grammar;
 
-use crate::fault::Fault;
+use crate::ignored::Ignored;
 use crate::request::Request;
 use crate::tokenizer::{Scanner, Token};
-use crate::triangles::subset_from;
-use crate::unread::Ignored;
-use crate::{ImportError, beside, matrices};
+use crate::{beside, matrices};
 use glam::{DAffine3, DVec3};
 use grammar::{ListedJoint, SYNTAX, preamble, tuple, unit_quaternion};
+use skinbench_kernels::error::Result;
 use skinbench_kernels::model::{
-    Joint, Material, ModelParts, PrimitiveData, Repair, Skeleton, SkinData, affine_to_rows,
+    Joint, Material, ModelParts, Notes, PrimitiveData, Skeleton, SkinData, affine_to_rows,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,8 +22,12 @@ use std::path::{Path, PathBuf};
 /// The file's generator, and boxes around the frames of clips. Boxes are computed here instead of read.
 pub const IGNORED: Ignored = &["bounds", "commandline"];
 
-/// Largest distance in one coordinate between the bind positions of a vertex by its weights that is not reported.
-const APART: f64 = 1e-3;
+/// Largest distance between the bind positions of a vertex by its weights that is not noted, relative to its largest
+/// coordinate.
+const ROUNDING: f64 = 1e-3;
+/// Kind of note about vertices whose weights have larger distances.
+const APART: &str =
+    "placed # vertices at the mean of their weights' positions, which are up to @ apart at bind";
 
 pub fn sniff(head: &[u8]) -> bool {
     head.trim_ascii_start().starts_with(b"MD5Version")
@@ -33,9 +36,9 @@ pub fn sniff(head: &[u8]) -> bool {
 
 /// Reads a model and its clips. If none are given, these are the `.md5anim` of the same name beside the model, then
 /// every other one of the folder whose joints have the names of the model's.
-pub fn import(request: &Request) -> Result<ModelParts, ImportError> {
+pub fn import(request: &Request, notes: &mut Notes) -> Result<ModelParts> {
     let Request { file, clips, .. } = *request;
-    let (mut parts, joints) = Scanner::read(file, SYNTAX, read)?;
+    let (mut parts, joints) = Scanner::read(file, SYNTAX, notes, read)?;
     let joint_of = parts.skins[0].joints.clone();
     let same_name = file.with_extension("md5anim");
     let found = if clips.is_empty() {
@@ -44,11 +47,11 @@ pub fn import(request: &Request) -> Result<ModelParts, ImportError> {
         clips.to_vec()
     };
     for path in found {
-        match clip::import(&path, &joints, &joint_of) {
+        match clip::import(&path, &joints, &joint_of, notes) {
             Ok(clip) => parts.clips.push(clip),
             // A folder may hold several characters.
             Err(error) if clips.is_empty() && path != same_name => {
-                parts.repairs.push(Repair::new(format!("left out {error}")));
+                notes.add_name("left out clips", error.to_string());
             }
             Err(error) => return Err(error),
         }
@@ -92,7 +95,7 @@ impl Weight {
     }
 }
 
-fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<ListedJoint>), Fault> {
+fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<ListedJoint>)> {
     preamble(file)?;
     let joints: u16 = file.labelled("numJoints")?;
     let meshes: u16 = file.labelled("numMeshes")?;
@@ -111,7 +114,6 @@ fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<ListedJoint
         }
         Ok(())
     })?;
-    let mut apart = Vec::new();
     let mut materials = Vec::new();
     let mut primitives = Vec::new();
     for material in 0..meshes {
@@ -125,7 +127,7 @@ fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<ListedJoint
                 name: name.into(),
                 ..Material::default()
             });
-            primitives.push(mesh(file, material, &poses, &mut apart)?);
+            primitives.push(mesh(file, material, &poses)?);
             Ok(())
         })?;
     }
@@ -146,24 +148,12 @@ fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<ListedJoint
     let mut parts = ModelParts::new(name, skeleton, skin, primitives);
     parts.axes.up = 2;
     parts.materials = materials;
-    if let Some(worst) = apart.iter().copied().reduce(f64::max) {
-        let count = apart.len();
-        let message = format!(
-            "placed {count} vertices at the mean of their weights' positions, which are up to {worst} apart at bind"
-        );
-        parts.repairs.push(Repair::new(message));
-    }
     Ok((parts, listed))
 }
 
-/// Reads a mesh. `apart` gets the distance between the bind positions of each vertex whose weights give different ones:
-/// no product of one position with joint matrices can express them.
-fn mesh(
-    file: &mut Scanner,
-    material: u16,
-    poses: &[DAffine3],
-    apart: &mut Vec<f64>,
-) -> Result<PrimitiveData, Fault> {
+/// Reads a mesh. Vertices whose weights give different positions at bind are noted: no product of one position with joint
+/// matrices can express them.
+fn mesh(file: &mut Scanner, material: u16, poses: &[DAffine3]) -> Result<PrimitiveData> {
     let vertices = list(file, "numverts", "vert", |file, token| {
         Ok(VertexLine {
             offset: token.offset,
@@ -191,11 +181,10 @@ fn mesh(
 
     let mut primitive = PrimitiveData {
         uvs: Some(vertices.iter().map(|v| v.uv).collect()),
-        indices: triangles.into_flattened(),
         dumped_vertices: vertices.len() as u32,
         ..Default::default()
     };
-    primitive.subsets = vec![subset_from(0, material, &primitive)];
+    primitive.add_subset(material, triangles.into_flattened());
     for vertex in &vertices {
         let first = vertex.first_weight;
         let end = first.saturating_add(vertex.weights) as usize;
@@ -226,8 +215,9 @@ fn mesh(
                 distance = distance.max((weight.placed(poses) - position).length());
             }
         }
-        if distance > APART * position.abs().max_element().max(1.0) {
-            apart.push(distance);
+        if distance > ROUNDING * position.abs().max_element().max(1.0) {
+            file.notes
+                .add_number(APART, distance as f32, distance as f32);
         }
         primitive.positions.push(position.as_vec3().to_array());
         let pairs = weights.iter().map(|w| (w.joint, w.bias));
@@ -241,8 +231,8 @@ fn list<T>(
     file: &mut Scanner,
     label: &str,
     each: &str,
-    mut read: impl FnMut(&mut Scanner, Token) -> Result<T, Fault>,
-) -> Result<Vec<T>, Fault> {
+    mut read: impl FnMut(&mut Scanner, Token) -> Result<T>,
+) -> Result<Vec<T>> {
     let count: u32 = file.labelled(label)?;
     let mut items = Vec::new();
     for index in 0..count {

@@ -3,9 +3,9 @@
 use super::bones::Bones;
 use super::pose::Pose;
 use super::xml::Element;
-use crate::fault::Fault;
-use skinbench_kernels::model::Repair;
-use std::collections::HashMap;
+use skinbench_kernels::error::Result;
+use skinbench_kernels::model::Notes;
+use std::collections::{BTreeMap, HashMap};
 
 /// An animation.
 pub struct Animation<'a> {
@@ -13,17 +13,13 @@ pub struct Animation<'a> {
     pub name: String,
     /// Seconds.
     pub length: f32,
-    pub tracks: Vec<BoneTrack<'a>>,
+    pub tracks: TracksOfBones,
 }
 
-/// The keys of a bone.
-pub struct BoneTrack<'a> {
-    element: Element<'a>,
-    pub bone: usize,
-    pub keyframes: Vec<Keyframe>,
-}
+/// The keys of each bone that has a track, at rising times.
+pub type TracksOfBones = BTreeMap<usize, Vec<Keyframe>>;
 
-/// A key as in the file, relative to the bind pose.
+/// A key, relative to the bind pose.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Keyframe {
     pub time: f32,
@@ -35,235 +31,150 @@ pub fn gives(keyframes: &[Keyframe], channel: usize) -> bool {
     keyframes.iter().any(|key| key.pose.given[channel])
 }
 
-fn keyframes(track: Element) -> Result<Vec<Keyframe>, Fault> {
-    let mut keyframes: Vec<Keyframe> = Vec::new();
-    for element in track.inside("keyframes") {
-        let time = element.number("time")?;
-        let least = keyframes.last().map_or(0.0, |k| k.time);
+/// Reads the animations of a skeleton.
+pub fn read<'a>(root: Element<'a>, bones: &Bones, notes: &mut Notes) -> Result<Vec<Animation<'a>>> {
+    let mut animations = Vec::new();
+    let mut index_of: HashMap<String, usize> = HashMap::new();
+    for element in root.items("animations", "animation") {
+        let animation = animation(element, bones, notes)?;
+        index_of
+            .entry(animation.name.clone())
+            .or_insert(animations.len());
+        animations.push(animation);
+    }
+    for index in 0..animations.len() {
+        if let Some(info) = animations[index].element.first("baseinfo") {
+            let name = info.text("baseanimationname")?.unwrap_or_default();
+            let known = index_of.get(&*name).copied();
+            let Some(base) = known.or(name.is_empty().then_some(index)) else {
+                bail!(
+                    info.at(),
+                    "baseanimationname={name:?}; expected the name of an animation"
+                );
+            };
+            ensure!(
+                base == index || animations[base].element.first("baseinfo").is_none(),
+                info.at(),
+                "its base has a base of its own; expected keys that are relative to the bind pose alone"
+            );
+            rebase(&mut animations, index, base, info)?;
+        }
+    }
+    Ok(animations)
+}
+
+fn animation<'a>(element: Element<'a>, bones: &Bones, notes: &mut Notes) -> Result<Animation<'a>> {
+    let length = element.number_from(0.0, "length")?;
+    let mut tracks = TracksOfBones::new();
+    for track in element.items("tracks", "track") {
+        let keyframes = resolved(keyframes(track)?, length, notes);
+        let other = tracks.insert(bones.named(track, "bone")?, keyframes);
         ensure!(
-            time >= least,
-            element.place(),
-            "time={time}; expected {least} or more, as times must not fall"
+            other.is_none(),
+            track.at(),
+            "a second track of a bone; expected one"
         );
+    }
+    Ok(Animation {
+        element,
+        name: element.required("name")?.into_owned(),
+        length,
+        tracks,
+    })
+}
+
+/// Reads keys, whose times must not fall.
+fn keyframes(track: Element) -> Result<Vec<Keyframe>> {
+    let mut keyframes: Vec<Keyframe> = Vec::new();
+    for element in track.items("keyframes", "keyframe") {
+        let least = keyframes.last().map_or(0.0, |key| key.time);
         keyframes.push(Keyframe {
-            time,
+            time: element.number_from(least, "time")?,
             pose: Pose::read(element, ["translate", "rotate", "scale"])?,
         });
     }
     Ok(keyframes)
 }
 
-/// The key that all keys of an animation are relative to, besides the bind pose: that of an animation at a time.
-struct Base<'a> {
-    element: Element<'a>,
-    animation: usize,
-    time: f32,
-}
-
-/// Reads all animations of a skeleton.
-pub fn read<'a>(
-    root: Element<'a>,
-    bones: &Bones,
-    meetings: &mut Meetings,
-) -> Result<Vec<Animation<'a>>, Fault> {
-    let mut animations = Vec::new();
-    for element in root.inside("animations") {
-        animations.push(animation(element, bones)?);
-    }
-    rebase(&mut animations)?;
-    for animation in &mut animations {
-        for track in &mut animation.tracks {
-            let keyframes = std::mem::take(&mut track.keyframes);
-            track.keyframes = meetings.resolve(keyframes, animation.length);
-        }
-    }
-    Ok(animations)
-}
-
-fn animation<'a>(element: Element<'a>, bones: &Bones) -> Result<Animation<'a>, Fault> {
-    let name = element.required("name")?.into_owned();
-    let length = element.number("length")?;
-    ensure!(
-        length >= 0.0,
-        element.place(),
-        "length={length}; expected 0 or more"
-    );
-    let mut tracks = Vec::new();
-    for element in element.inside("tracks") {
-        tracks.push(BoneTrack {
-            element,
-            bone: bones.named(element, "bone")?,
-            keyframes: keyframes(element)?,
-        });
-    }
-    Ok(Animation {
-        element,
-        name,
-        length,
-        tracks,
-    })
-}
-
-/// Makes the keys of animations with a base relative to the bind pose alone, by OGRE's formulae
-/// (`NodeAnimationTrack::_applyBaseKeyFrame`): translation minus that of the base, the inverse rotation of the base times
-/// the rotation, and scale over that of the base.
-fn rebase(animations: &mut [Animation]) -> Result<(), Fault> {
-    let mut index_of: HashMap<&str, usize> = HashMap::new();
-    let mut track_of: Vec<HashMap<usize, usize>> = Vec::new();
-    for (index, animation) in animations.iter().enumerate() {
-        index_of.entry(&animation.name).or_insert(index);
-        let tracks = animation.tracks.iter().zip(0..);
-        track_of.push(tracks.map(|(track, index)| (track.bone, index)).collect());
-    }
-    let mut bases = Vec::new();
-    for (index, animation) in animations.iter().enumerate() {
-        bases.push(base(animation.element, index, &index_of)?);
-    }
-    for (index, base) in bases.iter().enumerate() {
-        let Some(base) = base else { continue };
-        let is_plain = base.animation == index || bases[base.animation].is_none();
-        ensure!(
-            is_plain,
-            base.element.place(),
-            "its base has a base of its own; expected keys that are relative to the bind pose alone"
-        );
-        let mut poses = Vec::new();
-        for track in &animations[index].tracks {
-            let animation = &animations[base.animation];
-            let known = track_of[base.animation].get(&track.bone);
-            let keyframes = known.map_or(&[][..], |at| &animation.tracks[*at].keyframes);
-            let Some(pose) = pose_at(keyframes, animation.length, base.time) else {
-                bail!(
-                    track.element.place(),
-                    "its base has no keyframe of the bone; expected at least one"
-                );
-            };
-            poses.push(pose);
-        }
-        for (track, base) in animations[index].tracks.iter_mut().zip(poses) {
-            for Keyframe { pose, .. } in &mut track.keyframes {
-                pose.translation -= base.translation;
-                pose.rotation = base.rotation.inverse() * pose.rotation;
-                pose.scale /= base.scale;
-                for channel in 0..3 {
-                    pose.given[channel] |= base.given[channel];
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Reads the base of an animation: without a name, the animation itself.
-fn base<'a>(
-    animation: Element<'a>,
-    index: usize,
-    index_of: &HashMap<&str, usize>,
-) -> Result<Option<Base<'a>>, Fault> {
-    let Some(element) = animation.named("baseinfo").last() else {
-        return Ok(None);
-    };
-    let name = element.text("baseanimationname")?.unwrap_or_default();
-    let known = if name.is_empty() {
-        Some(&index)
-    } else {
-        index_of.get(&*name)
-    };
-    let Some(&animation) = known else {
-        bail!(
-            element.place(),
-            "baseanimationname={name:?}; expected the name of an animation"
-        );
-    };
-    Ok(Some(Base {
-        element,
-        animation,
-        time: element.number("basekeyframetime")?,
-    }))
-}
-
-/// The pose of a track at a time; `None` if it has no keyframe. Times beyond the length start again, and after the last
-/// keyframe the track leads back to its first.
-fn pose_at(keyframes: &[Keyframe], length: f32, mut time: f32) -> Option<Pose> {
-    let first = keyframes.first()?;
+/// Makes the keys of an animation relative to the bind pose alone: they are also relative to those of a base at the time
+/// that `info` states.
+fn rebase(animations: &mut [Animation], index: usize, base: usize, info: Element) -> Result<()> {
+    let mut time = info.number("basekeyframetime")?;
+    let length = animations[base].length;
     if time > length && length > 0.0 {
         time %= length;
     }
-    let after = keyframes.partition_point(|keyframe| keyframe.time <= time);
-    if after == 0 {
-        return Some(first.pose);
+    let mut tracks = animations[index].tracks.clone();
+    for (bone, keyframes) in &mut tracks {
+        let known = animations[base].tracks.get(bone);
+        let Some(pose) = known.and_then(|known| sample(known, time)) else {
+            bail!(
+                info.at(),
+                "the base has no keyframe of a bone that the animation moves; expected at least one"
+            );
+        };
+        for key in keyframes {
+            key.pose = key.pose.relative_to(&pose);
+        }
     }
-    let from = keyframes[after - 1];
-    let to = match keyframes.get(after) {
-        Some(next) => *next,
-        None if from.time < length => Keyframe {
-            time: length + first.time,
-            ..*first
-        },
-        None => return Some(from.pose),
-    };
+    animations[index].tracks = tracks;
+    Ok(())
+}
+
+/// The pose of a track at a time, that of its first or last keyframe beyond them; `None` if it has none.
+pub fn sample(keyframes: &[Keyframe], time: f32) -> Option<Pose> {
+    let after = keyframes.partition_point(|keyframe| keyframe.time <= time);
+    let from = keyframes.get(after.saturating_sub(1))?;
+    let to = keyframes.get(after).unwrap_or(from);
+    if from.time >= to.time {
+        return Some(from.pose);
+    }
     let t = f64::from(time - from.time) / f64::from(to.time - from.time);
     Some(from.pose.towards(&to.pose, t))
 }
 
-/// Keyframes of one track at the same time, with counts of their treatment.
-#[derive(Default)]
-pub struct Meetings {
-    left_out: usize,
-    steps: usize,
-}
-
-impl Meetings {
-    /// A track's keyframes at rising times, with one after the end that leads back to the first.
-    ///
-    /// If keyframes at one time differ, OGRE interpolates towards the first of them before that time, and from the last
-    /// of them after it. Here the last one moves to the next time that f32 can represent. It is left out if it would
-    /// never show: at or after the clip's end, or if the next keyframe has that time already. No time is before 0, so
-    /// at time 0 only the last one is used; the loop still leads back to the first.
-    fn resolve(&mut self, mut keyframes: Vec<Keyframe>, length: f32) -> Vec<Keyframe> {
-        let found = keyframes.len();
-        keyframes.dedup();
-        self.left_out += found - keyframes.len();
-        if let [first, .., last] = keyframes[..]
-            && last.time < length
-        {
-            keyframes.push(Keyframe {
-                time: length + first.time,
-                ..first
-            });
-        }
-        let mut rising = Vec::with_capacity(keyframes.len());
-        let mut meetings = keyframes.chunk_by(|a, b| a.time == b.time).peekable();
-        while let Some(meeting) = meetings.next() {
-            let first = meeting[0];
-            let last = meeting[meeting.len() - 1];
-            let after = first.time.next_up();
-            let shows = after < length && meetings.peek().is_none_or(|next| after < next[0].time);
-            let steps = first != last && (first.time == 0.0 || shows);
-            if !steps || first.time > 0.0 {
-                rising.push(first);
-            }
-            if steps {
-                let time = if first.time == 0.0 { 0.0 } else { after };
-                rising.push(Keyframe { time, ..last });
-            }
-            self.steps += usize::from(steps);
-            self.left_out += meeting.len() - 1 - usize::from(steps);
-        }
-        rising
+/// A track's keyframes at rising times, with one after the end that leads back to the first.
+///
+/// If keyframes at one time differ, OGRE interpolates towards the first of them before that time, and from the last of
+/// them after it. Here the last one moves to the next time that f32 can represent. It is left out if it would never show:
+/// at or after the clip's end, or if the next keyframe has that time already. No time is before 0, so at time 0 only the
+/// last one is used; the loop still leads back to the first.
+fn resolved(mut keyframes: Vec<Keyframe>, length: f32, notes: &mut Notes) -> Vec<Keyframe> {
+    let found = keyframes.len();
+    keyframes.dedup();
+    let mut left_out = found - keyframes.len();
+    if let [first, .., last] = keyframes[..]
+        && last.time < length
+    {
+        keyframes.push(Keyframe {
+            time: length + first.time,
+            ..first
+        });
     }
-
-    pub fn describe(self, repairs: &mut Vec<Repair>) {
-        let Self { left_out, steps } = self;
-        if left_out > 0 {
-            repairs.push(Repair::new(format!(
-                "left out {left_out} keyframes that never show: others have the same time"
-            )));
+    let mut steps = 0;
+    let mut rising = Vec::with_capacity(keyframes.len());
+    let mut meetings = keyframes.chunk_by(|a, b| a.time == b.time).peekable();
+    while let Some(meeting) = meetings.next() {
+        let first = meeting[0];
+        let last = meeting[meeting.len() - 1];
+        let after = first.time.next_up();
+        let shows = after < length && meetings.peek().is_none_or(|next| after < next[0].time);
+        let is_step = first != last && (first.time == 0.0 || shows);
+        if !is_step || first.time > 0.0 {
+            rising.push(first);
         }
-        if steps > 0 {
-            repairs.push(Repair::new(format!(
-                "made {steps} steps of different keyframes at the same time"
-            )));
+        if is_step {
+            let time = if first.time == 0.0 { 0.0 } else { after };
+            rising.push(Keyframe { time, ..last });
         }
+        steps += usize::from(is_step);
+        left_out += meeting.len() - 1 - usize::from(is_step);
     }
+    let never_show = "left out # keyframes that never show: others have the same time";
+    notes.add(never_show, left_out);
+    notes.add(
+        "made # steps of different keyframes at the same time",
+        steps,
+    );
+    rising
 }

@@ -2,7 +2,7 @@
 
 use super::pose::Pose;
 use super::xml::Element;
-use crate::fault::Fault;
+use skinbench_kernels::error::Result;
 use skinbench_kernels::model::{Joint, Transform};
 use std::collections::HashMap;
 
@@ -19,18 +19,18 @@ pub struct Bones {
 
 impl Bones {
     /// Reads the bones of a skeleton and their hierarchy.
-    pub fn read(root: Element) -> Result<Self, Fault> {
+    pub fn read(root: Element) -> Result<Self> {
         let mut bones = Self::default();
-        for element in root.inside("bones") {
+        for element in root.items("bones", "bone") {
             bones.push(element)?;
         }
-        for element in root.inside("bonehierarchy") {
+        for element in root.items("bonehierarchy", "boneparent") {
             let child = bones.named(element, "bone")?;
             let parent = bones.named(element, "parent")?;
             let other = bones.joints[child].parent.replace(parent);
             ensure!(
                 other.is_none(),
-                element.place(),
+                element.at(),
                 "a second parent for the bone; expected one"
             );
         }
@@ -38,19 +38,18 @@ impl Bones {
     }
 
     /// The bone whose name is in an attribute.
-    pub fn named(&self, element: Element, attribute: &str) -> Result<usize, Fault> {
+    pub fn named(&self, element: Element, attribute: &str) -> Result<usize> {
         let name = element.required(attribute)?;
         match self.by_name.get(&*name) {
             Some(bone) => Ok(*bone),
             None => bail!(
-                element.place(),
+                element.at(),
                 "{attribute}={name:?}; expected the name of a bone"
             ),
         }
     }
 
-    /// Adds the bone of an element.
-    fn push(&mut self, element: Element) -> Result<(), Fault> {
+    fn push(&mut self, element: Element) -> Result<()> {
         let id = element.integer("id")?;
         let name = element.required("name")?;
         let bind = Pose::read(element, ["position", "rotation", "scale"])?;
@@ -59,13 +58,13 @@ impl Bones {
         let other = self.by_id.insert(id, index as u16);
         ensure!(
             other.is_none(),
-            element.place(),
+            element.at(),
             "a second bone with id {id}; expected ids to be unique"
         );
         let other = self.by_name.insert(name.clone().into(), index);
         ensure!(
             other.is_none(),
-            element.place(),
+            element.at(),
             "a second bone named {name:?}; expected names to be unique"
         );
         let rest = Transform {

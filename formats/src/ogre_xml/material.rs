@@ -2,8 +2,9 @@
 //! `material`. Inheritance and variables are not followed.
 
 use crate::beside::unreadable;
+use crate::tokenizer::{Scanner, Syntax, Token};
 use crate::{regular_file, textures};
-use skinbench_kernels::model::{Texture, Wrap};
+use skinbench_kernels::model::{Notes, Texture, Wrap};
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -31,40 +32,58 @@ pub fn units(mesh: &Path, stem: &str) -> Result<HashMap<String, Unit>, String> {
     }
 }
 
-/// A line of a script without its comment.
-struct Line<'a> {
-    word: &'a str,
-    rest: &'a str,
-}
-
-impl<'a> Line<'a> {
-    fn new(line: &'a str) -> Self {
-        let line = line.split("//").next().unwrap_or("");
-        let line = line.trim_end_matches('{').trim();
-        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        Self { word, rest }
-    }
-}
+const SYNTAX: Syntax = Syntax {
+    marks: "{}",
+    comments: true,
+};
 
 fn parse(script: &str) -> HashMap<String, Unit> {
-    let lines: Vec<Line> = script.lines().map(Line::new).collect();
-    let mut units = HashMap::new();
-    for material in lines.chunk_by(|_, next| next.word != "material") {
-        if material[0].word != "material" {
-            continue;
-        }
-        let name = material[0].rest.split(" : ").next().unwrap_or("");
-        let name = name.trim().trim_matches('"');
-        let mut texture_units = material.split(|line| line.word == "texture_unit").skip(1);
-        if let Some(unit) = texture_units.find_map(Unit::new) {
-            units.entry(name.to_owned()).or_insert(unit);
+    let mut notes = Notes::default();
+    let mut script = Scanner::new(script, SYNTAX, &mut notes);
+    let mut units: HashMap<String, Unit> = HashMap::new();
+    let mut material = String::new();
+    let mut wrap = [Wrap::default(); 2];
+    // Whether the material has its image from the texture unit.
+    let mut is_shown = false;
+    while let Some(token) = script.next() {
+        match token.text {
+            "material" => {
+                // Up to the material that it inherits from.
+                let mut words = Vec::new();
+                while let Some(word) = script.next_on_line()
+                    && ![":", "{"].contains(&word.text)
+                {
+                    words.push(word.text);
+                }
+                material = words.join(" ").trim_matches('"').into();
+            }
+            "texture_unit" => {
+                wrap = [Wrap::default(); 2];
+                is_shown = false;
+            }
+            "texture" => {
+                let name = script.next_on_line().map_or("", |word| word.text);
+                is_shown = !units.contains_key(&material);
+                if is_shown {
+                    let name = name.trim_matches('"').into();
+                    units.insert(material.clone(), Unit { name, wrap });
+                }
+            }
+            "tex_address_mode" => {
+                wrap[0] = script.next_on_line().map_or(wrap[0], wrapping);
+                wrap[1] = script.next_on_line().map_or(wrap[0], wrapping);
+                if let Some(unit) = units.get_mut(&material).filter(|_| is_shown) {
+                    unit.wrap = wrap;
+                }
+            }
+            _ => {}
         }
     }
     units
 }
 
-fn wrap(mode: &str) -> Wrap {
-    match mode {
+fn wrapping(mode: Token) -> Wrap {
+    match mode.text {
         "clamp" | "border" => Wrap::Clamp,
         "mirror" => Wrap::Mirror,
         _ => Wrap::Repeat,
@@ -72,26 +91,6 @@ fn wrap(mode: &str) -> Wrap {
 }
 
 impl Unit {
-    /// The image of a texture unit with these lines, if there is one.
-    fn new(lines: &[Line]) -> Option<Self> {
-        let texture = lines.iter().find(|line| line.word == "texture")?;
-        let texture = texture.rest.trim();
-        // Flags, such as the number of mipmaps, may follow the name.
-        let quoted = texture.strip_prefix('"');
-        let name = match quoted.and_then(|rest| rest.split_once('"')) {
-            Some((name, _)) => name,
-            None => texture.split_whitespace().next().unwrap_or(""),
-        };
-        let modes = lines.iter().rfind(|line| line.word == "tex_address_mode");
-        let modes = modes.map_or("", |line| line.rest);
-        let mut modes = modes.split_whitespace().map(wrap);
-        let across = modes.next().unwrap_or_default();
-        Some(Self {
-            name: name.into(),
-            wrap: [across, modes.next().unwrap_or(across)],
-        })
-    }
-
     /// The texture beside a mesh.
     ///
     /// # Errors

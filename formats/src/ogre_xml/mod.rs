@@ -6,7 +6,6 @@
 
 mod animation;
 mod bones;
-mod known;
 mod material;
 mod mesh;
 mod pose;
@@ -14,73 +13,87 @@ mod scale;
 mod skeleton;
 mod xml;
 
+use crate::beside;
 use crate::budget::Budget;
-use crate::fault::{Fault, in_file};
+use crate::ignored::Ignored;
 use crate::read_file::{contains, read_text, stem};
 use crate::request::Request;
-use crate::textures::LeftOut;
-use crate::unread::Unread;
-use crate::{ImportError, beside};
-pub use known::IGNORED;
-use skinbench_kernels::model::{ModelParts, Repair};
+use crate::textures::or_left_out;
+use skinbench_kernels::error::{DataError, Result};
+use skinbench_kernels::model::{ModelParts, Notes};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use xml::{Element, Xml};
+use std::path::Path;
+use xml::Xml;
+
+/// Colours, further texture coordinates, bases for bump maps, which the reader of vertices leaves out; what follows from
+/// other parts; and properties of materials. Attributes have an `@` before their names.
+pub const IGNORED: Ignored = &[
+    "animationlink@scale",
+    "mesh/boundsinfo",
+    "mesh/submeshnames",
+    "skeleton@blendmode",
+    "submesh/textures",
+    "submesh@use32bitindexes",
+    "texcoord@w",
+    "vertex/binormal",
+    "vertex/colour_diffuse",
+    "vertex/colour_specular",
+    "vertex/tangent",
+    "vertex/texcoord",
+    "vertexbuffer@*",
+];
 
 pub fn sniff(head: &[u8]) -> bool {
     contains(head, "<mesh>") || contains(head, "<mesh ")
 }
 
 /// Reads a mesh and its skeleton.
-pub fn import(request: &Request) -> Result<ModelParts, ImportError> {
+pub fn import(request: &Request, notes: &mut Notes) -> Result<ModelParts> {
     let file = request.file;
-    let mut unread = Unread::new(IGNORED);
     let text = read_text(file)?;
     let budget = Budget::new(text.len());
-    let mesh = Xml::parse(&text, "mesh", &budget).map_err(in_file(file))?;
-    let skeleton_file = linked(file, mesh.root())?;
-    let text = read_text(&skeleton_file)?;
-    budget.grant(text.len() as u64);
+    let mesh = Xml::parse(&text, "mesh", &budget)?;
+    let Some(link) = mesh.root().first("skeletonlink") else {
+        bail!(mesh.root().at(), "no <skeletonlink>; expected one");
+    };
+    let mut link = link.required("name")?.into_owned();
+    if !link.ends_with(".xml") {
+        link += ".xml";
+    }
+    let skeleton_file =
+        beside::resolve(file, &link).map_err(|problem| DataError::new("skeletonlink", problem))?;
     let stem = stem(file);
     let name = stem.strip_suffix(".mesh").unwrap_or(&stem);
-    let skeleton = Xml::parse(&text, "skeleton", &budget)
-        .and_then(|xml| skeleton::read(xml.root(), name, &budget, &mut unread));
-    let (mut parts, entry_of) = skeleton.map_err(in_file(&skeleton_file))?;
-    mesh::read(mesh.root(), &entry_of, &budget, &mut parts).map_err(in_file(file))?;
-    known::count_unread(mesh.root(), &mut unread);
-    parts.repairs.extend(unread.describe());
+    let skeleton = skeleton(&skeleton_file, name, &budget, notes);
+    let (mut parts, entry_of) = skeleton.map_err(|error| error.in_file(&skeleton_file))?;
+    mesh::read(mesh.root(), &entry_of, &budget, &mut parts, notes)?;
+    mesh.note_unread(IGNORED, notes);
 
     let units = material::units(file, name).unwrap_or_else(|problem| {
-        let note = format!("left out the textures of all materials: {problem}");
-        parts.repairs.push(Repair::new(note));
+        notes.add_name("left out the textures of all materials", problem);
         HashMap::new()
     });
-    let mut left_out = LeftOut::default();
     for material in &mut parts.materials {
         let unit = units.get(&material.name);
-        material.texture = unit.and_then(|unit| left_out.keep(unit.texture(file)));
+        material.texture = unit.and_then(|unit| or_left_out(unit.texture(file), notes));
         if material.texture.is_some() {
             material.base_color = [1.0; 4];
         }
     }
-    left_out.describe(&mut parts.repairs);
     Ok(parts)
 }
 
-/// Path of the XML form of the skeleton that a mesh refers to, in its folder.
-fn linked(file: &Path, mesh: Element) -> Result<PathBuf, ImportError> {
-    let name = link_name(mesh).map_err(in_file(file))?;
-    beside::resolve(file, &name).map_err(|problem| ImportError::new(file, "skeletonlink", problem))
-}
-
-fn link_name(mesh: Element) -> Result<String, Fault> {
-    let Some(link) = mesh.named("skeletonlink").next() else {
-        bail!(mesh.place(), "no <skeletonlink>; expected one");
-    };
-    let name = link.required("name")?;
-    Ok(if name.ends_with(".xml") {
-        name.into_owned()
-    } else {
-        format!("{name}.xml")
-    })
+/// Reads a skeleton, as [`skeleton::read`] returns it.
+fn skeleton(
+    file: &Path,
+    name: &str,
+    budget: &Budget,
+    notes: &mut Notes,
+) -> Result<(ModelParts, HashMap<u32, u16>)> {
+    let text = read_text(file)?;
+    budget.grant(text.len() as u64);
+    let xml = Xml::parse(&text, "skeleton", budget)?;
+    let read = skeleton::read(xml.root(), name, budget, notes)?;
+    xml.note_unread(IGNORED, notes);
+    Ok(read)
 }

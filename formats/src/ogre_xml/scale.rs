@@ -10,17 +10,16 @@
 //! scale of the bones above; and below it stands a joint that takes back the rotation at bind and then scales. Vertices
 //! follow the second one. It has the bone's name, because it is the joint that a weapon is attached to.
 
-use super::animation::{BoneTrack, Keyframe, gives};
+use super::animation::{Animation, TracksOfBones, sample};
+use super::bones::Bones;
 use super::pose::Pose;
 use crate::budget::Budget;
-use crate::fault::Fault;
 use crate::subdivide::subdivide;
 use glam::{DQuat, DVec3};
-use skinbench_kernels::model::{Channel, Joint, Keys, Repair, Transform};
-use std::collections::{HashMap, HashSet};
+use skinbench_kernels::error::Result;
+use skinbench_kernels::model::{Channel, Joint, Keys, Notes, Transform, is_uneven};
+use std::collections::HashSet;
 
-/// Largest relative difference between the scales of two axes that count as one.
-const EVEN: f64 = 1e-6;
 /// Largest relative error of the product of two curves between its keys: as large as that of compact clips. At 30 keys per
 /// second, scales that change slowly need no further key.
 const TOLERANCE: f64 = 1e-4;
@@ -37,8 +36,6 @@ struct Ruled {
     bone: usize,
     /// The closest bone above it that follows the rule, which is its parent.
     parent: Option<usize>,
-    /// Product of the scales at bind, from the first ruled bone down to this one.
-    bind_scale: DVec3,
 }
 
 /// The bones that follow the rule.
@@ -49,40 +46,29 @@ pub struct ScaleRule {
     place_of: Vec<Option<usize>>,
 }
 
-fn is_uneven(scale: DVec3) -> bool {
-    (scale - DVec3::splat(scale.x)).abs().max_element() > EVEN * scale.abs().max_element()
-}
-
 impl ScaleRule {
     /// Selects the bones with uneven scales in their bind pose or in a key, and all bones below them. `order` has all
     /// bones, parents first.
-    pub fn new<'a>(
-        joints: &[Joint],
-        binds: &[Pose],
-        order: &[usize],
-        tracks: impl Iterator<Item = &'a BoneTrack<'a>>,
-    ) -> Self {
-        let mut uneven: Vec<bool> = binds.iter().map(|bind| is_uneven(bind.scale)).collect();
-        for track in tracks {
-            let bind = binds[track.bone].scale;
-            for key in &track.keyframes {
-                uneven[track.bone] |= is_uneven(bind * key.pose.scale);
-            }
+    pub fn new(bones: &Bones, order: &[usize], animations: &[Animation]) -> Self {
+        let mut uneven: Vec<bool> = Vec::new();
+        for bind in &bones.binds {
+            uneven.push(is_uneven(bind.scale));
         }
-        let mut place_of: Vec<Option<usize>> = vec![None; joints.len()];
+        for (&bone, keyframes) in animations.iter().flat_map(|animation| &animation.tracks) {
+            let bind = bones.binds[bone].scale;
+            uneven[bone] |= keyframes.iter().any(|key| is_uneven(bind * key.pose.scale));
+        }
+        let mut place_of: Vec<Option<usize>> = vec![None; order.len()];
         let mut ruled: Vec<Ruled> = Vec::new();
         for &bone in order {
-            let parent = joints[bone].parent.and_then(|parent| place_of[parent]);
+            let parent = bones.joints[bone]
+                .parent
+                .and_then(|parent| place_of[parent]);
             if !uneven[bone] && parent.is_none() {
                 continue;
             }
             place_of[bone] = Some(ruled.len());
-            let above = parent.map_or(DVec3::ONE, |parent| ruled[parent].bind_scale);
-            ruled.push(Ruled {
-                bone,
-                parent,
-                bind_scale: above * binds[bone].scale,
-            });
+            ruled.push(Ruled { bone, parent });
         }
         Self { ruled, place_of }
     }
@@ -98,19 +84,8 @@ impl ScaleRule {
     ///
     /// # Errors
     /// A bone whose scale at bind has no inverse.
-    pub fn change(
-        &self,
-        joints: &mut Vec<Joint>,
-        binds: &[Pose],
-        order: &[usize],
-    ) -> Result<(), Fault> {
-        for ruled in &self.ruled {
-            ensure!(
-                ruled.bind_scale.recip().is_finite(),
-                format!("bone {:?}", joints[ruled.bone].name),
-                "its scale has no inverse; expected one that is not 0"
-            );
-        }
+    pub fn change(&self, bones: &mut Bones, order: &[usize], notes: &mut Notes) -> Result<()> {
+        let Bones { joints, binds, .. } = bones;
         let mut names: HashSet<String> = joints.iter().map(|joint| joint.name.clone()).collect();
         let mut rotations = vec![DQuat::IDENTITY; binds.len()];
         for &bone in order {
@@ -119,22 +94,24 @@ impl ScaleRule {
                 rotations[bone] = rotations[parent] * rotations[bone];
             }
         }
-        for ruled in &self.ruled {
-            let bind = &binds[ruled.bone];
-            let mut translation = bind.translation;
-            if let Some(parent) = ruled.parent {
-                translation *= self.ruled[parent].bind_scale;
-            }
+        let vectors = self.at(binds, &TracksOfBones::new(), 0.0);
+        for (ruled, vectors) in self.ruled.iter().zip(vectors.as_chunks().0) {
+            let [translation, scale] = vectors;
+            let Joint { name, parent, .. } = joints[ruled.bone].clone();
+            ensure!(
+                scale.recip().is_finite(),
+                format!("bone {name:?}"),
+                "its scale has no inverse; expected one that is not 0"
+            );
             let rest = Transform {
                 translation: translation.as_vec3(),
-                rotation: bind.rotation.as_quat(),
+                rotation: binds[ruled.bone].rotation.as_quat(),
                 ..Transform::IDENTITY
             };
             let scaled = Transform {
                 rotation: rotations[ruled.bone].inverse().as_quat(),
                 ..Transform::IDENTITY
             };
-            let Joint { name, parent, .. } = joints[ruled.bone].clone();
             let mut unscaled = format!("{name} unscaled");
             while !names.insert(unscaled.clone()) {
                 unscaled += "'";
@@ -142,162 +119,100 @@ impl ScaleRule {
             joints[ruled.bone] = Joint::new(unscaled, parent, rest);
             joints.push(Joint::new(name, Some(ruled.bone), scaled));
         }
+        let kind = "# bones have one joint more each, for scales that differ from axis to axis";
+        notes.add(kind, self.ruled.len());
         Ok(())
     }
 
-    /// The tracks of all bones that follow the rule, in an animation with these keyframes by bone; `joint_of` has the
-    /// joints of bones and then those that vertices follow.
+    /// The keys of all bones that follow the rule, in an animation with these tracks by bone; `joint_of` has the joints of
+    /// bones and then those that vertices follow. Translations and scales have keys at the same times, as many as it takes
+    /// to follow products of scales linearly.
     pub fn keys(
         &self,
         binds: &[Pose],
         joint_of: &[u16],
-        keyframes_of: &HashMap<usize, &[Keyframe]>,
+        tracks: &TracksOfBones,
         budget: &Budget,
-        counts: &mut KeyCounts,
-    ) -> Result<Vec<Keys>, Fault> {
-        let mut scales: Vec<Curve> = Vec::new();
+        notes: &mut Notes,
+    ) -> Result<Vec<Keys>> {
+        let mut found: Vec<f32> = Vec::new();
+        for ruled in &self.ruled {
+            let keyframes = tracks.get(&ruled.bone).into_iter().flatten();
+            found.extend(keyframes.map(|key| key.time));
+        }
+        found.sort_unstable_by(f32::total_cmp);
+        found.dedup();
+        let mut times: Vec<f32> = Vec::new();
+        for time in found {
+            let mut further = Vec::new();
+            if let Some(&last) = times.last() {
+                let is_off = |from, to| self.is_off(binds, tracks, from, to);
+                further = subdivide(last, time, DEPTH, &is_off);
+            }
+            let kind = "added # times of keys, to follow products of scales";
+            notes.add(kind, further.len());
+            further.push(time);
+            let bytes = (further.len() * self.ruled.len()) as u64 * BYTES_PER_KEY;
+            budget.charge(bytes, || {
+                "keys for scales that differ from axis to axis".into()
+            })?;
+            times.extend(further);
+        }
+        let rest = self.at(binds, &TracksOfBones::new(), 0.0);
+        let all: Vec<_> = times
+            .iter()
+            .map(|&time| self.at(binds, tracks, time))
+            .collect();
         let mut keys = Vec::new();
-        let still = Curve::still(DVec3::ONE);
         for (place, ruled) in self.ruled.iter().enumerate() {
-            let bind = &binds[ruled.bone];
-            let frames = keyframes_of.get(&ruled.bone).copied().unwrap_or_default();
-            let above = ruled.parent.map_or(&still, |parent| &scales[parent]);
-            let mut moved = Curve::still(bind.translation);
-            if gives(frames, 0) {
-                moved = Curve::of(frames, |key| bind.translation + key.translation);
-            }
-            let mut scaled = Curve::still(bind.scale);
-            if gives(frames, 2) {
-                scaled = Curve::of(frames, |key| bind.scale * key.scale);
-            }
-            let translation = above.times(&moved, budget)?;
-            let scale = above.times(&scaled, budget)?;
-            counts.found += moved.key_count() + scaled.key_count();
-            counts.written += translation.key_count() + scale.key_count();
             let joint = joint_of[ruled.bone];
-            keys.extend(translation.keys(joint, Channel::Translation, DVec3::ONE));
-            if gives(frames, 1) {
-                let mut rotations = Keys::linear(joint, Channel::Rotation, Vec::new(), Vec::new());
-                for key in frames {
-                    let rotation = (bind.rotation * key.pose.rotation).as_quat();
-                    rotations.times.push(key.time);
-                    rotations.values.extend(rotation.to_array());
+            let below = joint_of[binds.len() + place];
+            for (index, joint, channel, factor) in [
+                (2 * place, joint, Channel::Translation, DVec3::ONE),
+                (2 * place + 1, below, Channel::Scale, rest[2 * place + 1]),
+            ] {
+                if all.iter().any(|vectors| vectors[index] != rest[index]) {
+                    let values = all.iter().map(|vectors| vectors[index] / factor);
+                    let values = values.flat_map(|value| value.as_vec3().to_array());
+                    keys.push(Keys::linear(
+                        joint,
+                        channel,
+                        times.clone(),
+                        values.collect(),
+                    ));
                 }
-                keys.push(rotations);
             }
-            let vertices = joint_of[binds.len() + place];
-            keys.extend(scale.keys(vertices, Channel::Scale, ruled.bind_scale));
-            scales.push(scale);
         }
         Ok(keys)
     }
 
-    /// Adds notes about the joints and the keys, if any bone follows the rule.
-    pub fn describe(&self, counts: &KeyCounts, repairs: &mut Vec<Repair>) {
-        let count = self.ruled.len();
-        let KeyCounts { found, written } = counts;
-        if count > 0 {
-            repairs.push(Repair::new(format!(
-                "{count} bones have one joint more each, for scales that differ from axis to axis"
-            )));
-        }
-        if found != written {
-            repairs.push(Repair::new(format!(
-                "their {found} keys of translation and scale became {written}, to follow products of scales"
-            )));
-        }
-    }
-}
-
-/// Keys of translation and scale of the bones that follow the rule: in the file, and in the clips.
-#[derive(Default)]
-pub struct KeyCounts {
-    found: usize,
-    written: usize,
-}
-
-/// A vector over time: linear between keys, and constant before the first and after the last.
-struct Curve {
-    times: Vec<f32>,
-    values: Vec<DVec3>,
-    /// `false` if no key sets it, so that it is as at rest.
-    is_set: bool,
-}
-
-impl Curve {
-    fn still(value: DVec3) -> Self {
-        Self {
-            times: vec![0.0],
-            values: vec![value],
-            is_set: false,
-        }
+    /// Returns whether straight lines between two times leave the products.
+    fn is_off(&self, binds: &[Pose], tracks: &TracksOfBones, from: f32, to: f32) -> bool {
+        // The product of two lines is a parabola, which is furthest from its chord in the middle.
+        let middle = from + (to - from) / 2.0;
+        let [start, exact, end] = [from, middle, to].map(|time| self.at(binds, tracks, time));
+        middle - from >= SHORTEST
+            && (0..exact.len()).any(|index| {
+                let line = start[index].midpoint(end[index]);
+                let error = (line - exact[index]).abs().max_element();
+                error > TOLERANCE * (1.0 + exact[index].abs().max_element())
+            })
     }
 
-    /// A value of each keyframe.
-    fn of(frames: &[Keyframe], value: impl Fn(&Pose) -> DVec3) -> Self {
-        Self {
-            times: frames.iter().map(|key| key.time).collect(),
-            values: frames.iter().map(|key| value(&key.pose)).collect(),
-            is_set: true,
-        }
-    }
-
-    /// Number of keys in a clip.
-    fn key_count(&self) -> usize {
-        if self.is_set { self.times.len() } else { 0 }
-    }
-
-    fn at(&self, time: f64) -> DVec3 {
-        let after = self.times.partition_point(|&key| f64::from(key) <= time);
-        if after == 0 || after == self.times.len() {
-            return self.values[after.saturating_sub(1)];
-        }
-        let [start, end] = [after - 1, after].map(|key| f64::from(self.times[key]));
-        self.values[after - 1].lerp(self.values[after], (time - start) / (end - start))
-    }
-
-    /// The product, with as many keys as it takes to follow it linearly.
-    fn times(&self, other: &Self, budget: &Budget) -> Result<Self, Fault> {
-        let mut times: Vec<f32> = self.times.iter().chain(&other.times).copied().collect();
-        times.sort_unstable_by(f32::total_cmp);
-        times.dedup();
-        let product = |time: f32| self.at(time.into()) * other.at(time.into());
-        let is_off = |from: f32, to: f32| {
-            let middle = from + (to - from) / 2.0;
-            let exact = product(middle);
-            let t = f64::from(middle - from) / f64::from(to - from);
-            let line = product(from).lerp(product(to), t);
-            let error = (line - exact).abs().max_element();
-            // The product of two lines is a parabola, which is furthest from its chord in the middle.
-            middle - from >= SHORTEST && error > TOLERANCE * (1.0 + exact.abs().max_element())
-        };
-        let mut result = Self {
-            times: Vec::new(),
-            values: Vec::new(),
-            is_set: self.is_set || other.is_set,
-        };
-        for time in times {
-            let mut further = Vec::new();
-            if let Some(&last) = result.times.last() {
-                further = subdivide(last, time, DEPTH, &is_off);
+    /// The translation and the scale of each bone that follows the rule, at a time.
+    fn at(&self, binds: &[Pose], tracks: &TracksOfBones, time: f32) -> Vec<DVec3> {
+        let mut vectors: Vec<DVec3> = Vec::with_capacity(2 * self.ruled.len());
+        for ruled in &self.ruled {
+            let mut pose = binds[ruled.bone];
+            let keyframes = tracks.get(&ruled.bone);
+            if let Some(key) = keyframes.and_then(|keyframes| sample(keyframes, time)) {
+                pose.translation += key.translation;
+                pose.scale *= key.scale;
             }
-            further.push(time);
-            budget.charge(further.len() as u64 * BYTES_PER_KEY, || {
-                "keys for scales that differ from axis to axis".into()
-            })?;
-            for time in further {
-                result.times.push(time);
-                result.values.push(product(time));
-            }
+            let above = ruled.parent.map(|parent| vectors[2 * parent + 1]);
+            let above = above.unwrap_or(DVec3::ONE);
+            vectors.extend([above * pose.translation, above * pose.scale]);
         }
-        Ok(result)
-    }
-
-    /// The curve over a factor, as a track; `None` if no key sets it.
-    fn keys(&self, joint: u16, channel: Channel, factor: DVec3) -> Option<Keys> {
-        let values = self.values.iter().map(|value| (value / factor).as_vec3());
-        let values = values.flat_map(|value| value.to_array()).collect();
-        let keys = Keys::linear(joint, channel, self.times.clone(), values);
-        self.is_set.then_some(keys)
+        vectors
     }
 }

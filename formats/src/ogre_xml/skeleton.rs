@@ -1,17 +1,15 @@
 //! Importer of `.skeleton.xml`: bones, and animations relative to the bind pose.
 
-use super::animation::{self, Animation, Keyframe, Meetings};
+use super::animation::{self, Animation, Keyframe, gives};
 use super::bones::Bones;
-use super::known::count_unread;
 use super::pose::Pose;
-use super::scale::{KeyCounts, ScaleRule};
+use super::scale::ScaleRule;
 use super::xml::Element;
 use crate::budget::Budget;
-use crate::fault::Fault;
 use crate::tracks::Tracks;
-use crate::unread::Unread;
+use skinbench_kernels::error::{DataError, Result};
 use skinbench_kernels::model::{
-    Clip, Joint, ModelParts, Repair, RotationBlend, Skeleton, SkinData,
+    Channel, Clip, ModelParts, Notes, RotationBlend, Skeleton, SkinData,
 };
 use std::collections::HashMap;
 
@@ -20,26 +18,21 @@ pub fn read(
     root: Element,
     name: &str,
     budget: &Budget,
-    unread: &mut Unread,
-) -> Result<(ModelParts, HashMap<u32, u16>), Fault> {
-    count_unread(root, unread);
+    notes: &mut Notes,
+) -> Result<(ModelParts, HashMap<u32, u16>)> {
     let mut bones = Bones::read(root)?;
-    let (mut skeleton, mut joint_of) = build(&bones.joints, root)?;
+    let (mut skeleton, mut joint_of) = build(&bones, root)?;
     let mut order: Vec<usize> = (0..bones.joints.len()).collect();
     order.sort_unstable_by_key(|&bone| joint_of[bone]);
-    let mut meetings = Meetings::default();
-    let animations = animation::read(root, &bones, &mut meetings)?;
-    let tracks = animations.iter().flat_map(|animation| &animation.tracks);
-    let rule = ScaleRule::new(&bones.joints, &bones.binds, &order, tracks);
-    rule.change(&mut bones.joints, &bones.binds, &order)?;
+    let animations = animation::read(root, &bones, notes)?;
+    let rule = ScaleRule::new(&bones, &order, &animations);
+    rule.change(&mut bones, &order, notes)?;
     if bones.joints.len() > order.len() {
-        (skeleton, joint_of) = build(&bones.joints, root)?;
+        (skeleton, joint_of) = build(&bones, root)?;
     }
     let mut clips = Vec::new();
-    let mut counts = KeyCounts::default();
     for animation in &animations {
-        let clip = clip(animation, &bones, &joint_of, &rule, budget, &mut counts)?;
-        clips.push(clip);
+        clips.push(clip(animation, &bones, &joint_of, &rule, budget, notes)?);
     }
     // The joints that vertices follow.
     let mut entries = joint_of[..order.len()].to_vec();
@@ -51,28 +44,17 @@ pub fn read(
     let skin = SkinData::at_rest(&skeleton, entries)?;
     let mut parts = ModelParts::new(name, skeleton, skin, Vec::new());
     parts.clips = clips;
-    meetings.describe(&mut parts.repairs);
-    rule.describe(&counts, &mut parts.repairs);
-    parts.repairs.extend(links(root)?);
+    for link in root.items("animationlinks", "animationlink") {
+        let kind = "left out the animations that animationlinks name";
+        notes.add_name(kind, format!("{:?}", link.required("skeletonName")?));
+    }
     Ok((parts, bones.by_id))
 }
 
 /// The skeleton, and the joint of each bone.
-fn build(joints: &[Joint], root: Element) -> Result<(Skeleton, Vec<u16>), Fault> {
-    Skeleton::new(joints.to_vec()).map_err(|error| Fault::new(root.place(), error.to_string()))
-}
-
-/// One note about the animations of other skeletons that this one refers to, if it does.
-fn links(root: Element) -> Result<Option<Repair>, Fault> {
-    let mut names = Vec::new();
-    for link in root.inside("animationlinks") {
-        names.push(format!("{:?}", link.required("skeletonName")?));
-    }
-    let note = format!(
-        "left out the animations that animationlinks name: {}",
-        names.join(", ")
-    );
-    Ok((!names.is_empty()).then(|| Repair::new(note)))
+fn build(bones: &Bones, root: Element) -> Result<(Skeleton, Vec<u16>)> {
+    Skeleton::new(bones.joints.clone())
+        .map_err(|error| DataError::new(root.at(), error.to_string()))
 }
 
 fn clip(
@@ -81,34 +63,25 @@ fn clip(
     joint_of: &[u16],
     rule: &ScaleRule,
     budget: &Budget,
-    counts: &mut KeyCounts,
-) -> Result<Clip, Fault> {
-    let mut keys = Vec::new();
-    let mut frames_of: HashMap<usize, &[Keyframe]> = HashMap::new();
-    for track in &animation.tracks {
-        if rule.place_of(track.bone).is_some() {
-            let other = frames_of.insert(track.bone, &track.keyframes);
-            ensure!(
-                other.is_none(),
-                animation.element.place(),
-                "a second track of a bone; expected one"
-            );
-        } else {
-            let bind = &bones.binds[track.bone];
-            keys.extend(tracks(joint_of[track.bone], bind, &track.keyframes).into_keys());
+    notes: &mut Notes,
+) -> Result<Clip> {
+    let mut keys = rule.keys(&bones.binds, joint_of, &animation.tracks, budget, notes)?;
+    for (&bone, keyframes) in &animation.tracks {
+        let mut found = tracks(joint_of[bone], &bones.binds[bone], keyframes).into_keys();
+        if rule.place_of(bone).is_some() {
+            // The rule has the others.
+            found.retain(|keys| keys.channel == Channel::Rotation);
         }
-    }
-    if !frames_of.is_empty() {
-        keys.extend(rule.keys(&bones.binds, joint_of, &frames_of, budget, counts)?);
+        keys.extend(found);
     }
     let length = Some(animation.length);
     Clip::new(&animation.name, length, RotationBlend::Nlerp, keys)
-        .map_err(|error| Fault::new(animation.element.place(), error.to_string()))
+        .map_err(|error| DataError::new(animation.element.at(), error.to_string()))
 }
 
 /// Tracks of the channels that any key sets, relative to the parent.
 fn tracks(joint: u16, bind: &Pose, keyframes: &[Keyframe]) -> Tracks {
-    let [moves, turns, scales] = [0, 1, 2].map(|channel| animation::gives(keyframes, channel));
+    let [moves, turns, scales] = [0, 1, 2].map(|channel| gives(keyframes, channel));
     let mut tracks = Tracks::new(joint);
     for Keyframe { time, pose } in keyframes {
         let translation = (bind.translation + pose.translation).as_vec3().to_array();

@@ -1,10 +1,10 @@
 //! Importer of `.raa`: rotations of joints at whole frames.
 
-use crate::fault::Fault;
+use crate::matrices;
 use crate::tokenizer::{Scanner, Syntax};
-use crate::{ImportError, matrices};
 use glam::DQuat;
-use skinbench_kernels::model::{Channel, Clip, Keys, ModelParts, RotationBlend};
+use skinbench_kernels::error::Result;
+use skinbench_kernels::model::{Channel, Clip, Keys, ModelParts, Notes, RotationBlend};
 use std::path::Path;
 
 /// Frame rate, which the file does not state.
@@ -13,16 +13,17 @@ const FRAMES_PER_SECOND: f64 = 25.0;
 /// Reads a clip for a model whose joints have these orientations, in the order of its file.
 pub fn import(
     file: &Path,
-    parts: &mut ModelParts,
+    parts: &ModelParts,
     orientations: &[DQuat],
-) -> Result<(), ImportError> {
+    notes: &mut Notes,
+) -> Result<Clip> {
     let joint_of = &parts.skins[0].joints;
     let joint_names = parts.skeleton.names();
     let names = joint_of
         .iter()
         .map(|&joint| &joint_names[usize::from(joint)]);
     let names: Vec<&String> = names.collect();
-    let (clip, repair) = Scanner::read(file, Syntax::WORDS, |file, name| {
+    Scanner::read(file, Syntax::WORDS, notes, |file, name| {
         let mut frames = None;
         if file.accept("frames") {
             frames = Some(file.integer("a number of frames")?);
@@ -48,12 +49,8 @@ pub fn import(
             .map(|track| track.keys(period.into(), orientations, joint_of));
         let duration = seconds(period.into());
         let blend = RotationBlend::AuthoredPath;
-        let clip = Clip::new(name, Some(duration), blend, keys.collect())?;
-        Ok((clip, file.off_unit.describe("rotation keys")))
-    })?;
-    parts.clips.push(clip);
-    parts.repairs.extend(repair);
-    Ok(())
+        Clip::new(name, Some(duration), blend, keys.collect())
+    })
 }
 
 /// A joint's rotations, each with its frame.
@@ -74,7 +71,7 @@ impl JointFrames {
         index: usize,
         frames: Option<u32>,
         names: &[&String],
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self> {
         file.expect("track")?;
         file.exactly(index as u32, "the ID")?;
         let joint = file.index("joint", names.len())? as usize;
@@ -118,28 +115,28 @@ impl JointFrames {
         {
             // The same path twice: each copy has the signs of the keys next to it.
             let first = f64::from(early.frame);
-            let into = Wrap {
+            let into = WrapPath {
                 from: apart(early.rotation, late.rotation),
                 to: early.rotation,
                 start: f64::from(late.frame) - period,
                 end: first,
             };
             keys.push(0.0, into.at(0.0));
-            into.follow(0.0, first, Wrap::DEPTH, &mut keys);
+            into.follow(0.0, first, WrapPath::DEPTH, &mut keys);
         }
         for key in &self.rotations {
             keys.push(key.frame.into(), key.rotation);
         }
         if let Some((early, late)) = wrap {
             let last = f64::from(late.frame);
-            let out = Wrap {
+            let out = WrapPath {
                 from: late.rotation,
                 to: apart(late.rotation, early.rotation),
                 start: last,
                 end: period + f64::from(early.frame),
             };
             if early.frame > 0 {
-                out.follow(last, period, Wrap::DEPTH, &mut keys);
+                out.follow(last, period, WrapPath::DEPTH, &mut keys);
                 keys.push(period, out.at(period));
             } else {
                 keys.push(out.end, out.to);
@@ -166,7 +163,7 @@ impl RotationKeys {
 }
 
 /// The path from one key to another, cut at the beginning or end of the period.
-struct Wrap {
+struct WrapPath {
     from: DQuat,
     to: DQuat,
     /// Frames; may be before 0 or after the period's end.
@@ -174,7 +171,7 @@ struct Wrap {
     end: f64,
 }
 
-impl Wrap {
+impl WrapPath {
     /// Largest error of the path through the keys, in radians.
     const TOLERANCE: f64 = 1e-6;
     /// Most halvings of a part.

@@ -5,15 +5,15 @@
 
 mod clip;
 
-use crate::fault::Fault;
+use crate::ignored::Ignored;
+use crate::matrices;
 use crate::request::Request;
 use crate::seams::{self, Corner};
 use crate::tokenizer::{Scanner, Syntax};
-use crate::unread::Ignored;
-use crate::{ImportError, matrices};
 use glam::{DQuat, Vec3};
+use skinbench_kernels::error::Result;
 use skinbench_kernels::model::{
-    Influences, Joint, Material, ModelParts, Skeleton, SkinData, Transform,
+    Influences, Joint, Material, ModelParts, Notes, Skeleton, SkinData, Transform,
 };
 
 /// Nothing: the format has no part that is not read.
@@ -26,22 +26,23 @@ pub fn sniff(head: &[u8]) -> bool {
 }
 
 /// Reads a model and its clips; if none are given, the `.raa` of the same name beside it, if it exists.
-pub fn import(request: &Request) -> Result<ModelParts, ImportError> {
+pub fn import(request: &Request, notes: &mut Notes) -> Result<ModelParts> {
     let Request { file, clips, .. } = *request;
-    let (mut parts, orientations) = Scanner::read(file, Syntax::WORDS, read)?;
+    let (mut parts, orientations) = Scanner::read(file, Syntax::WORDS, notes, read)?;
     let mut clips = clips.to_vec();
     let same_name = file.with_extension("raa");
     if clips.is_empty() && same_name.is_file() {
         clips.push(same_name);
     }
     for clip in clips {
-        clip::import(&clip, &mut parts, &orientations)?;
+        let clip = clip::import(&clip, &parts, &orientations, notes)?;
+        parts.clips.push(clip);
     }
     Ok(parts)
 }
 
 /// Reads the model, and each joint's orientation in the file's order.
-fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<DQuat>), Fault> {
+fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<DQuat>)> {
     let mut orientations = Vec::new();
     let joints = joints(file, &mut orientations)?;
     let positions: Vec<[f32; 3]> = rows(file, "vertices", |file| file.numbers("a position"))?;
@@ -87,8 +88,6 @@ fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<DQuat>), Fa
             ..Material::default()
         });
     }
-    let note = file.off_unit.describe("rotations of joints");
-    parts.repairs.extend(note);
     Ok((parts, orientations))
 }
 
@@ -97,8 +96,8 @@ fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<DQuat>), Fa
 fn rows<T>(
     file: &mut Scanner,
     name: &str,
-    mut row: impl FnMut(&mut Scanner) -> Result<T, Fault>,
-) -> Result<Vec<T>, Fault> {
+    mut row: impl FnMut(&mut Scanner) -> Result<T>,
+) -> Result<Vec<T>> {
     file.expect(name)?;
     let stated = file.next_on_line();
     let mut count = None;
@@ -126,7 +125,7 @@ fn rows<T>(
 }
 
 /// Reads the joints, and adds their orientations to a list.
-fn joints(file: &mut Scanner, orientations: &mut Vec<DQuat>) -> Result<Vec<Joint>, Fault> {
+fn joints(file: &mut Scanner, orientations: &mut Vec<DQuat>) -> Result<Vec<Joint>> {
     // The largest parent, and the place of its number.
     let mut last_parent = (None, 0);
     let joints = rows(file, "joints", |file| {

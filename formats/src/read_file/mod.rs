@@ -1,34 +1,37 @@
 //! Reading of files, whole or just the first bytes.
 
-use crate::error::ImportError;
-use crate::fault::Fault;
 use crate::regular_file;
 use serde::de::DeserializeOwned;
+use skinbench_kernels::error::{DataError, Result};
 use std::borrow::Cow;
+use std::io;
 use std::path::Path;
 
 /// Most bytes of a file, and of all files with buffers that a model refers to.
 pub const MOST_BYTES: u64 = 1 << 30;
 
-pub fn read_file(file: &Path) -> Result<Vec<u8>, ImportError> {
-    regular_file::read(file, MOST_BYTES).map_err(unreadable(file))
+/// First bytes of texts in UTF-16.
+const UTF_16: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
+
+pub fn read_file(file: &Path) -> Result<Vec<u8>> {
+    let bytes = regular_file::read(file, MOST_BYTES).map_err(unreadable)?;
+    ensure!(
+        !UTF_16.iter().any(|mark| bytes.starts_with(mark)),
+        "",
+        "is UTF-16; expected UTF-8"
+    );
+    Ok(bytes)
 }
 
-pub fn read_text(file: &Path) -> Result<String, ImportError> {
-    to_text(file, read_file(file)?)
-}
-
-/// The bytes of a file as a text in UTF-8, without its byte order mark.
-pub fn to_text(file: &Path, mut bytes: Vec<u8>) -> Result<String, ImportError> {
+/// The text of a file in UTF-8, without its byte order mark.
+pub fn read_text(file: &Path) -> Result<String> {
+    let mut bytes = read_file(file)?;
     let mark = bytes.len() - without_mark(&bytes).len();
     bytes.drain(..mark);
     String::from_utf8(bytes).map_err(|error| {
-        let error = error.utf8_error();
-        ImportError::new(
-            file,
-            format!("byte {}", mark + error.valid_up_to()),
-            "is not UTF-8; expected plain text",
-        )
+        let byte = mark + error.utf8_error().valid_up_to();
+        let problem = "is not UTF-8; expected that, whatever encoding the text states";
+        DataError::new(format!("byte {byte}"), problem)
     })
 }
 
@@ -37,17 +40,14 @@ pub fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
-/// Adds the name of the file to an error of the system.
-pub fn unreadable(file: &Path) -> impl Fn(std::io::Error) -> ImportError {
-    move |error| ImportError::new(file, "", format!("cannot be read: {error}"))
+/// The message about a file that the system does not read.
+pub fn unreadable(error: io::Error) -> DataError {
+    DataError::new("", format!("cannot be read: {error}"))
 }
 
 /// Parses JSON, which may begin with a byte order mark; an error has a line and a column. Properties whose value is null
 /// count as absent. Calls `unread` with the name of each property that `T` lacks, such as `nodes[].camera`.
-pub fn from_json<T: DeserializeOwned>(
-    json: &[u8],
-    mut unread: impl FnMut(&str),
-) -> Result<T, Fault> {
+pub fn from_json<T: DeserializeOwned>(json: &[u8], mut unread: impl FnMut(&str)) -> Result<T> {
     let json = without_nulls(without_mark(json));
     let mut json = serde_json::Deserializer::from_slice(&json);
     let read = serde_ignored::deserialize(&mut json, |path| {
@@ -58,7 +58,7 @@ pub fn from_json<T: DeserializeOwned>(
     let whole = read.and_then(|value| json.end().map(|()| value));
     whole.map_err(|error| {
         let place = format!("line {} column {}", error.line(), error.column());
-        Fault::new(place, problem(&error))
+        DataError::new(place, problem(&error))
     })
 }
 
@@ -147,8 +147,8 @@ pub fn problem(error: &serde_json::Error) -> String {
     };
     // The name of a type here says nothing about the file.
     match problem.rsplit_once("expected struct ") {
-        Some((problem, name)) if !name.contains(' ') => format!("{problem}expected an object"),
-        _ => problem.into(),
+        Some((problem, _)) => format!("{problem}expected an object"),
+        None => problem.into(),
     }
 }
 

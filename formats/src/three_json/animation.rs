@@ -2,9 +2,10 @@
 
 use super::document::{Animation, Geometry, Pose};
 use crate::budget::Budget;
-use crate::fault::{Fault, OffUnit};
+use crate::check::check_rotation;
 use crate::tracks::Tracks;
-use skinbench_kernels::model::{Clip, RotationBlend};
+use skinbench_kernels::error::{DataError, Result};
+use skinbench_kernels::model::{Clip, Notes, RotationBlend};
 
 /// Frame rate of files that count frames and state none.
 const FRAMES_PER_SECOND: f32 = 25.0;
@@ -16,12 +17,12 @@ const BYTES_PER_CLIP: u64 = 768;
 pub struct ClipReader<'a> {
     /// The joint of each bone.
     pub joint_of: &'a [u16],
-    pub off_unit: OffUnit,
+    pub notes: &'a mut Notes,
 }
 
 impl ClipReader<'_> {
     /// Converts every animation of a geometry to a clip.
-    pub fn clips(&mut self, geometry: &Geometry, budget: &Budget) -> Result<Vec<Clip>, Fault> {
+    pub fn clips(&mut self, geometry: &Geometry, budget: &Budget) -> Result<Vec<Clip>> {
         let count = geometry.animations.len() as u64;
         budget.charge(count.saturating_mul(BYTES_PER_CLIP), || "animations".into())?;
         let mut clips = Vec::new();
@@ -37,7 +38,7 @@ impl ClipReader<'_> {
         Ok(clips)
     }
 
-    fn clip(&mut self, animation: &Animation, place: &str) -> Result<Clip, Fault> {
+    fn clip(&mut self, animation: &Animation, place: &str) -> Result<Clip> {
         if !animation.keyframes.is_empty() {
             return self.frames(
                 &animation.keyframes,
@@ -94,7 +95,7 @@ impl ClipReader<'_> {
         fps: Option<f32>,
         name: &str,
         path: &str,
-    ) -> Result<Clip, Fault> {
+    ) -> Result<Clip> {
         let rate = f64::from(rate(fps, &format!("{path}fps"))?);
         let bones = self.joint_of.len();
         let mut tracks: Vec<Tracks> = self.joint_of.iter().copied().map(Tracks::new).collect();
@@ -123,13 +124,13 @@ impl ClipReader<'_> {
     }
 
     /// Counts the rotation of an object at a place.
-    fn check(&mut self, rotation: &[f32; 4], place: &str) -> Result<(), Fault> {
-        let checked = self.off_unit.check(rotation);
-        checked.map_err(|problem| Fault::new(format!("{place}.rot"), problem))
+    fn check(&mut self, rotation: &[f32; 4], place: &str) -> Result<()> {
+        let checked = check_rotation(rotation, self.notes);
+        checked.map_err(|problem| DataError::new(format!("{place}.rot"), problem))
     }
 }
 
-fn rate(fps: Option<f32>, place: &str) -> Result<f32, Fault> {
+fn rate(fps: Option<f32>, place: &str) -> Result<f32> {
     let rate = fps.unwrap_or(FRAMES_PER_SECOND);
     ensure!(
         rate.is_finite() && rate > 0.0,

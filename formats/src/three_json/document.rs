@@ -1,6 +1,6 @@
 //! The JSON document: the properties that skinning needs, under the format's names.
 
-use crate::unread::{Ignored, NothingRead};
+use crate::ignored::{Ignored, NothingRead};
 use glam::Mat4;
 use serde::Deserialize;
 

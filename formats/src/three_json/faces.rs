@@ -1,8 +1,8 @@
 //! Decoding of faces: records that begin with a mask of the fields that follow.
 
 use super::document::Geometry;
-use crate::fault::Fault;
 use crate::seams::Corner;
+use skinbench_kernels::error::Result;
 
 const QUAD: u32 = 1;
 const MATERIAL: u32 = 1 << 1;
@@ -14,7 +14,7 @@ const COLOR: u32 = 1 << 6;
 const CORNER_COLORS: u32 = 1 << 7;
 
 /// Triangles with the indices of their materials; a quad a b c d becomes a b d and b c d.
-pub fn triangles(geometry: &Geometry) -> Result<Vec<(u16, [Corner; 3])>, Fault> {
+pub fn triangles(geometry: &Geometry) -> Result<Vec<(u16, [Corner; 3])>> {
     let vertices = geometry.vertices.len() / 3;
     let normals = geometry.normals.as_chunks::<3>().0;
     let mut layers: Vec<&[[f32; 2]]> = Vec::new();
@@ -23,7 +23,7 @@ pub fn triangles(geometry: &Geometry) -> Result<Vec<(u16, [Corner; 3])>, Fault> 
             layers.push(layer.as_chunks().0);
         }
     }
-    let mut reader = Reader {
+    let mut reader = FaceReader {
         faces: &geometry.faces,
         at: 0,
     };
@@ -87,13 +87,13 @@ pub fn triangles(geometry: &Geometry) -> Result<Vec<(u16, [Corner; 3])>, Fault> 
     Ok(triangles)
 }
 
-struct Reader<'a> {
+struct FaceReader<'a> {
     faces: &'a [u32],
     at: usize,
 }
 
-impl Reader<'_> {
-    fn next(&mut self) -> Result<u32, Fault> {
+impl FaceReader<'_> {
+    fn next(&mut self) -> Result<u32> {
         let Some(&value) = self.faces.get(self.at) else {
             bail!(
                 self.place(),
@@ -104,7 +104,7 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    fn index(&mut self, what: &str, count: usize) -> Result<u32, Fault> {
+    fn index(&mut self, what: &str, count: usize) -> Result<u32> {
         let index = self.next()?;
         if index as usize >= count {
             self.at -= 1;

@@ -8,17 +8,19 @@ mod document;
 mod faces;
 
 use crate::budget::Budget;
-use crate::fault::{Fault, OffUnit, in_file};
+use crate::check::check_rotation;
+use crate::ignored::note_unread;
+use crate::read_file::{contains, from_json, read_file, stem};
 use crate::request::Request;
-use crate::textures::LeftOut;
-use crate::unread::Unread;
-use crate::{ImportError, seams, textures};
+use crate::seams;
+use crate::textures::{self, or_left_out};
 use animation::ClipReader;
 pub use document::IGNORED;
 use document::{Geometry, Object};
 use glam::{Quat, Vec3};
+use skinbench_kernels::error::{DataError, Result};
 use skinbench_kernels::model::{
-    Influences, Joint, Material, ModelParts, Repair, Skeleton, SkinData, Texture, Transform, Wrap,
+    Influences, Joint, Material, ModelParts, Notes, Skeleton, SkinData, Texture, Transform, Wrap,
 };
 use std::path::Path;
 
@@ -39,23 +41,16 @@ pub fn sniff(head: &[u8]) -> bool {
         "\"formatVersion\"",
         "\"geometries\"",
     ];
-    head.trim_ascii_start().starts_with(b"{")
-        && lists
-            .iter()
-            .any(|list| crate::read_file::contains(head, list))
+    head.trim_ascii_start().starts_with(b"{") && lists.iter().any(|list| contains(head, list))
 }
 
 /// Reads a file.
-pub fn import(request: &Request) -> Result<ModelParts, ImportError> {
+pub fn import(request: &Request, notes: &mut Notes) -> Result<ModelParts> {
     let file = request.file;
-    let bytes = crate::read_file::read_file(file)?;
-    read(file, &bytes).map_err(in_file(file))
-}
-
-fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
+    let bytes = read_file(file)?;
     let budget = Budget::new(bytes.len());
     let mut needed = 0;
-    for byte in bytes {
+    for byte in &bytes {
         needed += match byte {
             b'{' => BYTES_PER_OBJECT,
             b'[' => BYTES_PER_LIST,
@@ -63,23 +58,18 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
         };
     }
     budget.charge(needed, || "JSON".into())?;
-    let mut unread = Unread::new(IGNORED);
-    let document: Geometry = crate::read_file::from_json(bytes, |path| {
-        unread.add(path.strip_prefix("geometries[].data.").unwrap_or(path));
+    let document: Geometry = from_json(&bytes, |path| {
+        let path = path.strip_prefix("geometries[].data.").unwrap_or(path);
+        note_unread(IGNORED, path, notes);
     })?;
-    let mut repairs: Vec<Repair> = unread.describe().into_iter().collect();
-    let Skinned { path, geometry } = skinned(&document, &mut repairs)?;
+    let Skinned { path, geometry } = skinned(&document, notes)?;
     if document.object.as_ref().is_some_and(Object::moves) {
-        repairs.push(Repair::new(
-            "left out the transforms of the objects of the scene",
-        ));
+        notes.add("left out the transforms of the objects of the scene", 1);
     }
-    let parts = convert(geometry, &document, file, &budget, &mut repairs);
-    let parts = parts.map_err(|fault| Fault {
-        place: path + &fault.place,
-        ..fault
-    })?;
-    Ok(ModelParts { repairs, ..parts })
+    convert(geometry, &document, file, &budget, notes).map_err(|error| DataError {
+        place: path + &error.place,
+        ..error
+    })
 }
 
 /// A geometry, and its JSON path.
@@ -89,7 +79,7 @@ struct Skinned<'a> {
 }
 
 /// The document itself, or the first geometry in it that has bones.
-fn skinned<'a>(document: &'a Geometry, repairs: &mut Vec<Repair>) -> Result<Skinned<'a>, Fault> {
+fn skinned<'a>(document: &'a Geometry, notes: &mut Notes) -> Result<Skinned<'a>> {
     if !document.bones.is_empty() {
         return Ok(Skinned {
             path: String::new(),
@@ -109,23 +99,20 @@ fn skinned<'a>(document: &'a Geometry, repairs: &mut Vec<Repair>) -> Result<Skin
             None => {}
         }
     }
-    if others > 0 {
-        let message = format!("left out {others} more geometries with bones");
-        repairs.push(Repair::new(message));
-    }
+    notes.add("left out # more geometries with bones", others);
     let problem = "none; expected at least one, here or in geometries[].data";
-    found.ok_or_else(|| Fault::new("bones", problem))
+    found.ok_or_else(|| DataError::new("bones", problem))
 }
 
-/// Converts a geometry of a document in a file; adds what it repairs to the notes, instead of the parts.
+/// Converts a geometry of a document in a file.
 fn convert(
     geometry: &Geometry,
     document: &Geometry,
     file: &Path,
     budget: &Budget,
-    repairs: &mut Vec<Repair>,
-) -> Result<ModelParts, Fault> {
-    let (skeleton, joint_of) = skeleton(geometry, repairs)?;
+    notes: &mut Notes,
+) -> Result<ModelParts> {
+    let (skeleton, joint_of) = skeleton(geometry, notes)?;
     let influences = influences(geometry)?;
     check_numbers(geometry)?;
     let positions = positions(geometry)?;
@@ -140,10 +127,8 @@ fn convert(
         bare += corners.iter().filter(|c| c.normal.is_none()).count();
         most = most.max(usize::from(*material));
     }
-    let corners = 3 * triangles.len();
-    if bare > 0 && bare < corners {
-        let message = format!("left out the normals, which {bare} of {corners} corners lack");
-        repairs.push(Repair::new(message));
+    if bare < 3 * triangles.len() {
+        notes.add("left out the normals, which # corners lack", bare);
     }
     // In an Object-v4 document the materials may be outside the geometry, or absent.
     let found = if geometry.materials.is_empty() {
@@ -151,12 +136,10 @@ fn convert(
     } else {
         &geometry.materials
     };
-    let mut left_out = LeftOut::default();
     let mut materials = Vec::new();
     for found in found {
-        materials.push(material(found, file, &mut left_out));
+        materials.push(material(found, file, notes));
     }
-    left_out.describe(repairs);
     if materials.is_empty() {
         materials.resize(most + 1, Material::default());
     }
@@ -170,20 +153,18 @@ fn convert(
 
     let mut reader = ClipReader {
         joint_of: &joint_of,
-        off_unit: OffUnit::default(),
+        notes,
     };
     let clips = reader.clips(geometry, budget)?;
-    repairs.extend(reader.off_unit.describe("rotation keys"));
     let skin = SkinData::at_rest(&skeleton, joint_of).map_err(|error| error.within("bones"))?;
-    let name = crate::read_file::stem(file);
     Ok(ModelParts {
         clips,
         materials,
-        ..ModelParts::new(name, skeleton, skin, vec![primitive])
+        ..ModelParts::new(stem(file), skeleton, skin, vec![primitive])
     })
 }
 
-fn material(material: &document::Material, file: &Path, left_out: &mut LeftOut) -> Material {
+fn material(material: &document::Material, file: &Path, notes: &mut Notes) -> Material {
     let name = if material.dbg_name.is_empty() {
         &material.name
     } else {
@@ -201,7 +182,7 @@ fn material(material: &document::Material, file: &Path, left_out: &mut LeftOut) 
     }
     converted.base_color[3] = material.opacity.unwrap_or(1.0);
     if let Some(image) = &material.map_diffuse {
-        let image = left_out.keep(textures::beside(file, image));
+        let image = or_left_out(textures::beside(file, image), notes);
         converted.texture = image.map(|image| Texture {
             image,
             wrap: [0, 1].map(|axis| wrap(material.map_diffuse_wrap.get(axis))),
@@ -222,9 +203,8 @@ fn wrap(mode: Option<&String>) -> Wrap {
 }
 
 /// The skeleton, and the joint of each bone.
-fn skeleton(geometry: &Geometry, repairs: &mut Vec<Repair>) -> Result<(Skeleton, Vec<u16>), Fault> {
+fn skeleton(geometry: &Geometry, notes: &mut Notes) -> Result<(Skeleton, Vec<u16>)> {
     let count = geometry.bones.len();
-    let mut off_unit = OffUnit::default();
     let mut joints = Vec::new();
     for (index, bone) in geometry.bones.iter().enumerate() {
         // Roots have -1, null or nothing.
@@ -235,9 +215,8 @@ fn skeleton(geometry: &Geometry, repairs: &mut Vec<Repair>) -> Result<(Skeleton,
                 "{parent} is out of range; there are {count} bones"
             );
         }
-        off_unit
-            .check(&bone.rotq)
-            .map_err(|problem| Fault::new(format!("bones[{index}].rotq"), problem))?;
+        check_rotation(&bone.rotq, notes)
+            .map_err(|problem| DataError::new(format!("bones[{index}].rotq"), problem))?;
         let rest = Transform {
             rotation: Quat::from_array(bone.rotq),
             translation: Vec3::from_array(bone.pos),
@@ -245,11 +224,10 @@ fn skeleton(geometry: &Geometry, repairs: &mut Vec<Repair>) -> Result<(Skeleton,
         };
         joints.push(Joint::new(&bone.name, parent, rest));
     }
-    repairs.extend(off_unit.describe("rotations of bones"));
     Skeleton::new(joints).map_err(|error| error.within("bones"))
 }
 
-fn check_numbers(geometry: &Geometry) -> Result<(), Fault> {
+fn check_numbers(geometry: &Geometry) -> Result<()> {
     check_list("vertices", &geometry.vertices, 3)?;
     check_list("normals", &geometry.normals, 3)?;
     for layer in &geometry.uvs {
@@ -259,7 +237,7 @@ fn check_numbers(geometry: &Geometry) -> Result<(), Fault> {
 }
 
 /// Checks a list of vectors.
-fn check_list(name: &str, values: &[f32], width: usize) -> Result<(), Fault> {
+fn check_list(name: &str, values: &[f32], width: usize) -> Result<()> {
     ensure!(
         values.len().is_multiple_of(width),
         name,
@@ -276,7 +254,7 @@ fn check_list(name: &str, values: &[f32], width: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-fn positions(geometry: &Geometry) -> Result<Vec<[f32; 3]>, Fault> {
+fn positions(geometry: &Geometry) -> Result<Vec<[f32; 3]>> {
     let scale = geometry.scale.unwrap_or(1.0);
     let factor = scale.recip();
     ensure!(
@@ -288,7 +266,7 @@ fn positions(geometry: &Geometry) -> Result<Vec<[f32; 3]>, Fault> {
     Ok(positions.iter().map(|p| p.map(|v| v * factor)).collect())
 }
 
-fn influences(geometry: &Geometry) -> Result<Influences, Fault> {
+fn influences(geometry: &Geometry) -> Result<Influences> {
     let each = geometry.influences_per_vertex.unwrap_or(INFLUENCES) as usize;
     let vertices = geometry.vertices.len() / 3;
     let Some(expected) = vertices.checked_mul(each).filter(|_| each > 0) else {

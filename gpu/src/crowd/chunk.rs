@@ -1,5 +1,5 @@
-//! Division of a crowd into chunks, each of which fits one binding and takes one dispatch or instanced draw, and into
-//! spans of chunks that share bindings.
+//! Division of a crowd into chunks, each of which fits one binding, and of these into batches, each of which takes one
+//! dispatch.
 
 use crate::device::fits;
 use crate::forms::clips::ClipStore;
@@ -104,81 +104,74 @@ pub fn chunks(crowd: &Crowd, limit: u64, instances: u64) -> Result<Vec<Chunk>> {
     Ok(chunks)
 }
 
-/// Divides a crowd into spans: neighbouring chunks, of any groups with one vertex format, whose vertices together fit one
-/// binding of `limit` bytes, and their palettes and meshes likewise. A span has at most one chunk of each group.
-///
-/// A vertex of a span has its place by counting those before it, so all of them must take equally many bytes.
-///
-/// # Errors
-/// [`BackendError::TooLarge`](skinbench_frame::BackendError::TooLarge) if a single instance is larger than a binding.
-pub fn spans(crowd: &Crowd, limit: u64) -> Result<Vec<Vec<Chunk>>> {
-    let (mut spans, mut span) = (Vec::new(), Vec::new());
-    let [mut vertices, mut palettes, mut meshes] = [0; 3];
-    for (index, group) in crowd.groups().iter().enumerate() {
-        let (vertex_bytes, palette_bytes) = (vertex_bytes(group), palette_bytes(group));
-        one_fits(group, vertex_bytes.max(palette_bytes), limit)?;
-        let mut rest = group.instances.clone();
-        while !rest.is_empty() {
-            let fit = ((limit - vertices) / vertex_bytes).min((limit - palettes) / palette_bytes);
-            // A mesh that exceeds the limit by itself is bound as it is, as by every backend.
-            let full = meshes > 0 && meshes + mesh_bytes(group) > limit;
-            let other_format = span
-                .last()
-                .is_some_and(|before: &Chunk| crowd.groups()[before.group].format != group.format);
-            if fit == 0 || full || other_format {
-                spans.push(std::mem::take(&mut span));
-                [vertices, palettes, meshes] = [0; 3];
-                continue;
-            }
-            let count = fit.min(rest.len() as u64);
-            let instances = rest.start..rest.start + count as u32;
-            rest.start = instances.end;
-            vertices += count * vertex_bytes;
-            palettes += count * palette_bytes;
-            meshes += mesh_bytes(group);
-            span.push(Chunk {
-                group: index,
-                instances,
-            });
-        }
-    }
-    spans.push(span);
-    Ok(spans)
+/// What the chunks of a batch share.
+pub(crate) enum Sharing<'a> {
+    /// Nothing: each chunk is a batch by itself.
+    Nothing,
+    /// Skinned vertices, palettes and meshes. A vertex has its place by counting those before it, so all of them must take
+    /// equally many bytes.
+    Vertices,
+    /// Poses, palettes, layers and clips, which are those of each group, or none if all are baked.
+    Poses(&'a [ClipStore]),
 }
 
-/// Divides chunks into families: neighbouring chunks whose poses, palettes, layers and clips together fit one binding of
-/// `limit` bytes each. `clips` are those of each group, or none if all are baked.
-pub(crate) fn families(
-    crowd: &Crowd,
-    chunks: &[Chunk],
-    clips: &[ClipStore],
-    limit: u64,
-) -> Vec<Range<usize>> {
-    let mut families: Vec<Range<usize>> = Vec::new();
-    let mut poses = 0;
-    let mut clip_bytes = 0;
-    for (index, chunk) in chunks.iter().enumerate() {
+impl Sharing<'_> {
+    /// Returns whether neighbouring chunks share anything.
+    fn joins(&self, one: &Group, other: &Group) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Vertices => one.format == other.format,
+            Self::Poses(_) => true,
+        }
+    }
+
+    /// Bytes that a chunk takes of each shared binding.
+    fn bytes(&self, crowd: &Crowd, chunk: &Chunk) -> [u64; 3] {
         let group = &crowd.groups()[chunk.group];
-        let each = palette_bytes(group).max(pose_bytes(crowd, group));
-        let more_poses = chunk.instances.len() as u64 * each;
-        let more_clips = clips
-            .get(chunk.group)
-            .map_or(0, |clips| clips.lists.largest());
-        let fits = poses + more_poses <= limit && clip_bytes + more_clips <= limit;
-        match families.last_mut() {
-            Some(last) if fits && last.len() < layout::MOST_BATCHES => {
-                last.end += 1;
-                poses += more_poses;
-                clip_bytes += more_clips;
-            }
-            _ => {
-                families.push(index..index + 1);
-                poses = more_poses;
-                clip_bytes = more_clips;
+        let count = chunk.instances.len() as u64;
+        let palettes = count * palette_bytes(group);
+        match self {
+            Self::Nothing => [0; 3],
+            Self::Vertices => [palettes, count * vertex_bytes(group), mesh_bytes(group)],
+            Self::Poses(clips) => {
+                let clips = clips.get(chunk.group);
+                let clip_bytes = clips.map_or(0, |clips| clips.lists.largest());
+                [palettes, count * pose_bytes(crowd, group), clip_bytes]
             }
         }
     }
-    families
+}
+
+/// Divides chunks into batches: neighbours that take at most `limit` bytes of each binding that they share, unless a
+/// single one takes more.
+pub(crate) fn batches(
+    crowd: &Crowd,
+    chunks: &[Chunk],
+    sharing: &Sharing,
+    limit: u64,
+) -> Vec<Range<usize>> {
+    let mut batches: Vec<Range<usize>> = Vec::new();
+    let mut taken = [0; 3];
+    let group = |index: usize| &crowd.groups()[chunks[index].group];
+    for (index, chunk) in chunks.iter().enumerate() {
+        let own = sharing.bytes(crowd, chunk);
+        let all: [u64; 3] = std::array::from_fn(|binding| taken[binding] + own[binding]);
+        match batches.last_mut() {
+            Some(last)
+                if last.len() < layout::MOST_CHUNKS
+                    && all.iter().all(|bytes| *bytes <= limit)
+                    && sharing.joins(group(last.start), group(index)) =>
+            {
+                last.end += 1;
+                taken = all;
+            }
+            _ => {
+                batches.push(index..index + 1);
+                taken = own;
+            }
+        }
+    }
+    batches
 }
 
 fn one_fits(group: &Group, bytes: u64, limit: u64) -> Result<()> {
@@ -194,7 +187,7 @@ fn one_fits(group: &Group, bytes: u64, limit: u64) -> Result<()> {
 mod tests {
     use super::*;
     use glam::Vec3;
-    use skinbench_formats::walker::walker;
+    use skinbench_characters::walker;
     use skinbench_kernels::crowd::{Layer, REST};
     use skinbench_kernels::model::{
         IDENTITY_ROWS, Influences, Model, ModelParts, PrimitiveData, SkeletonBuilder, SkinData,
@@ -202,7 +195,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn spans_hold_the_crowd_in_order_within_the_limit() {
+    fn batches_that_share_vertices_hold_the_crowd_in_order_within_the_limit() {
         let mut crowd = Crowd::new();
         for (model, count) in [
             (walker(500).unwrap(), 30),
@@ -212,49 +205,46 @@ mod tests {
             let instances = (0..count).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)));
             crowd.push_group(Arc::new(model), instances).unwrap();
         }
-        let group = |chunk: &Chunk| &crowd.groups()[chunk.group];
-        let all = spans(&crowd, 1 << 30).unwrap();
-        assert_eq!(
-            all.iter().map(Vec::len).collect::<Vec<_>>(),
-            [3],
-            "one span of all models"
-        );
+        let divided = |limit: u64| {
+            let chunks = chunks(&crowd, limit, 1 << 20).unwrap();
+            let batches = batches(&crowd, &chunks, &Sharing::Vertices, limit);
+            (chunks, batches)
+        };
+        let (_, all) = divided(1 << 30);
+        assert_eq!(all.len(), 1, "one batch of all models");
         for limit in [100_000, 200_000] {
-            let spans = spans(&crowd, limit).unwrap();
-            let sizes: Vec<_> = spans.iter().map(Vec::len).collect();
+            let (chunks, batches) = divided(limit);
+            let sizes: Vec<_> = batches.iter().map(Range::len).collect();
             assert!(
-                spans.len() > 3 && sizes.iter().any(|&chunks| chunks > 1),
+                batches.len() > 3 && sizes.iter().any(|&chunks| chunks > 1),
                 "limit {limit}: {sizes:?}"
             );
-            let mut next = 0;
-            for span in &spans {
-                assert!(
-                    span.windows(2).all(|pair| pair[0].group < pair[1].group),
-                    "a group twice in a span"
-                );
-                for chunk in span {
-                    assert!(chunk.instances.start == next && !chunk.instances.is_empty());
-                    next = chunk.instances.end;
-                    assert!(
-                        group(chunk).instances.start <= chunk.instances.start
-                            && next <= group(chunk).instances.end
-                    );
+            let mut next_chunk = 0;
+            let mut next_instance = 0;
+            for batch in &batches {
+                assert_eq!(batch.start, next_chunk);
+                next_chunk = batch.end;
+                let mut taken = [0; 3];
+                for chunk in &chunks[batch.clone()] {
+                    let group = &crowd.groups()[chunk.group].instances;
+                    assert_eq!(chunk.instances.start, next_instance);
+                    next_instance = chunk.instances.end;
+                    assert!(group.start <= chunk.instances.start && next_instance <= group.end);
+                    assert!(!chunk.instances.is_empty());
+                    for (sum, bytes) in taken.iter_mut().zip(Sharing::Vertices.bytes(&crowd, chunk))
+                    {
+                        *sum += bytes;
+                    }
                 }
-                let sum = |bytes: fn(&Group) -> u64| -> u64 {
-                    span.iter()
-                        .map(|chunk| chunk.instances.len() as u64 * bytes(group(chunk)))
-                        .sum()
-                };
-                assert!(sum(vertex_bytes) <= limit && sum(palette_bytes) <= limit);
-                let meshes: u64 = span.iter().map(|chunk| mesh_bytes(group(chunk))).sum();
-                assert!(
-                    meshes <= limit || span.len() == 1,
-                    "{meshes} bytes of meshes"
-                );
+                // A mesh that exceeds the limit by itself is bound as it is, as by every backend.
+                let [palettes, vertices, meshes] = taken;
+                assert!(palettes <= limit && vertices <= limit);
+                assert!(meshes <= limit || batch.len() == 1, "{meshes} bytes");
             }
-            assert_eq!(next as usize, crowd.instance_count());
+            assert_eq!(next_chunk, chunks.len());
+            assert_eq!(next_instance as usize, crowd.instance_count());
         }
-        let error = spans(&crowd, 10_000).unwrap_err().to_string();
+        let error = chunks(&crowd, 10_000, 1 << 20).unwrap_err().to_string();
         assert!(
             error.ends_with("bytes in one binding; the device allows 10000"),
             "{error}"
@@ -263,7 +253,7 @@ mod tests {
 
     /// Of models with one joint, layers take more than poses.
     #[test]
-    fn families_fit_bindings() {
+    fn batches_that_share_poses_fit_bindings() {
         let mut builder = SkeletonBuilder::new();
         builder.joint("only", None, Vec3::ZERO);
         let skeleton = builder.build().unwrap().skeleton;
@@ -288,21 +278,22 @@ mod tests {
             clips.push(ClipStore::new(&model, true));
         }
         let chunks = chunks(&crowd, 1 << 30, 1 << 20).unwrap();
-        let all = families(&crowd, &chunks, &clips, 1 << 30);
+        let divided = |limit| batches(&crowd, &chunks, &Sharing::Poses(&clips), limit);
         let whole = 0..9;
-        assert_eq!(all, [whole]);
+        assert_eq!(divided(1 << 30), [whole]);
+        let alone = batches(&crowd, &chunks, &Sharing::Nothing, 1 << 30);
+        assert_eq!(alone.len(), 9);
         // 28 layers of 64 bytes for each group; three groups fit.
         let limit = 3 * 28 * 64 + 1_000;
-        let some = families(&crowd, &chunks, &clips, limit);
+        let some = divided(limit);
         assert_eq!(some[0].start, 0);
         assert!(some.windows(2).all(|pair| pair[0].end == pair[1].start));
         assert_eq!(some.last().unwrap().end, 9);
-        for family in &some {
-            let changes = (family.len() * 28 * (64 + 4) + 4) as u64;
-            assert!(changes <= limit && family.len() > 1, "{family:?}");
+        for batch in &some {
+            let changes = (batch.len() * 28 * (64 + 4) + 4) as u64;
+            assert!(changes <= limit && batch.len() > 1, "{batch:?}");
         }
         // The clips of one model are as many bytes as fit.
-        let largest = clips[0].lists.largest();
-        assert!(families(&crowd, &chunks, &clips, largest).len() >= 8);
+        assert!(divided(clips[0].lists.largest()).len() >= 8);
     }
 }

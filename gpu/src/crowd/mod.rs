@@ -4,5 +4,5 @@ pub mod chunk;
 mod output;
 pub mod table;
 
-pub use chunk::{Chunk, chunks};
-pub use table::{CrowdTable, Visible, VisibleChunk, chunk_contents, chunk_uniform};
+pub use chunk::Chunk;
+pub use table::CrowdTable;

@@ -1,7 +1,7 @@
 //! The output of a crowd on the device: a buffer for each chunk.
 
 use crate::Gpu;
-use crate::crowd::chunk::{Chunk, chunks, spans};
+use crate::crowd::chunk::{Chunk, chunks};
 use crate::device::buffers::output_sizes;
 use skinbench_frame::{OutputBuffers, Result, Retention};
 use skinbench_kernels::crowd::Crowd;
@@ -15,7 +15,7 @@ impl Gpu {
         chunks(
             crowd,
             self.binding_bytes(),
-            self.adapter.workgroup_limit.get().into(),
+            self.adapter.workgroup_limit.into(),
         )
     }
 
@@ -54,20 +54,13 @@ impl Gpu {
         self.check()
     }
 
-    /// First and last instances of every chunk and of every span, which a sampled verification must cover.
+    /// First and last instances of every chunk, which a sampled verification must cover.
     ///
     /// # Errors
     /// As [`Gpu::chunks`].
     pub fn chunk_ends(&self, crowd: &Crowd) -> Result<Vec<u32>> {
-        let mut ends = Vec::new();
-        for chunks in [
-            vec![self.chunks(crowd)?],
-            spans(crowd, self.binding_bytes())?,
-        ] {
-            for chunk in chunks.iter().flatten() {
-                ends.extend([chunk.instances.start, chunk.instances.end - 1]);
-            }
-        }
-        Ok(ends)
+        let chunks = self.chunks(crowd)?.into_iter();
+        let ends = chunks.flat_map(|chunk| [chunk.instances.start, chunk.instances.end - 1]);
+        Ok(ends.collect())
     }
 }

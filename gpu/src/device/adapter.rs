@@ -1,14 +1,13 @@
 //! Adapters: enumeration, choice, and everything about one that decides what runs on it and how.
 
 use skinbench_frame::{AdapterSummary, Api, BackendError, Result};
-use std::cell::Cell;
 use std::fmt::Display;
 use wgpu::{DownlevelFlags, Features, Limits};
 
 /// Limit on the bytes of a binding if the adapter allows more: keeps indices within 32 bits, and a ring within memory.
 const BINDING_LIMIT: u64 = 1 << 30;
 /// Features with which stages are timed by queries anywhere in a frame.
-pub(crate) const TIMING: Features =
+pub const TIMING: Features =
     Features::TIMESTAMP_QUERY.union(Features::TIMESTAMP_QUERY_INSIDE_ENCODERS);
 /// Features with which several draws are one command: with draws counted on the device come several draws in one
 /// command; wgpu would otherwise issue them one by one.
@@ -17,7 +16,7 @@ const MULTI_DRAWS: Features =
 /// Number of AMD among vendors (PCI).
 const AMD: u32 = 0x1002;
 /// Format of the textures through which vertices of a vertex shader are read back.
-pub(crate) const CAPTURE_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
+pub const CAPTURE_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
 
 /// All adapters of this machine by one graphics API, with the default one first; `None` for the APIs that this machine
 /// prefers.
@@ -124,11 +123,11 @@ pub struct Adapter {
     /// `true` if a shader packs two numbers in 16 bits each by one instruction.
     pub packs: bool,
     /// `true` if it takes several draws, of instances that begin anywhere, as one command.
-    pub multi_draws: Cell<bool>,
+    pub multi_draws: bool,
     /// Most bytes of a binding.
-    pub binding_limit: Cell<u64>,
+    pub binding_limit: u64,
     /// Most workgroups of a dispatch in one dimension.
-    pub workgroup_limit: Cell<u32>,
+    pub workgroup_limit: u32,
 }
 
 impl Adapter {
@@ -225,9 +224,9 @@ impl Adapter {
         Self {
             captures: true,
             packs: false,
-            multi_draws: Cell::new(features.contains(MULTI_DRAWS) && indirect),
-            binding_limit: Cell::new(BINDING_LIMIT),
-            workgroup_limit: Cell::new(limits.max_compute_workgroups_per_dimension),
+            multi_draws: features.contains(MULTI_DRAWS) && indirect,
+            binding_limit: BINDING_LIMIT,
+            workgroup_limit: limits.max_compute_workgroups_per_dimension,
             summary,
             limits,
             features,
@@ -237,7 +236,7 @@ impl Adapter {
 }
 
 /// Refuses what takes more bytes `at` a time than the adapter allows; `what` ends with its verb.
-pub(crate) fn fits(what: impl Display, bytes: u64, at: &str, most: u64) -> Result<()> {
+pub fn fits(what: impl Display, bytes: u64, at: &str, most: u64) -> Result<()> {
     if bytes <= most {
         return Ok(());
     }
@@ -247,7 +246,7 @@ pub(crate) fn fits(what: impl Display, bytes: u64, at: &str, most: u64) -> Resul
 }
 
 /// Refuses for a reason unless the adapter has something.
-pub(crate) fn needs(has: bool, otherwise: &str) -> Result<()> {
+pub fn needs(has: bool, otherwise: &str) -> Result<()> {
     if has {
         Ok(())
     } else {

@@ -4,22 +4,22 @@ use crate::device::timestamps::Queries;
 use crate::device::{BindGroup, Buffer, ComputePipeline};
 use crate::shader::shader;
 use skinbench_frame::DeviceObject;
-use std::cell::Cell;
+use std::sync::atomic::AtomicU32;
 
 /// Workgroups of a piece: as many threads as the largest devices run at once.
 pub const WORKGROUPS: u32 = 1_056;
 /// Queries around the first piece and around the last.
-pub(crate) const QUERIES: u32 = 4;
+pub const QUERIES: u32 = 4;
 /// Bytes of the uniform, and of the result.
 const BYTES: u64 = 16;
 
 /// The arithmetic of a device, compiled, and what times it.
-pub(crate) struct Arithmetic {
+pub struct Arithmetic {
     pub pipeline: ComputePipeline,
     pub group: BindGroup,
     pub uniform: Buffer,
     /// The number of rounds in the uniform.
-    pub rounds: Cell<u32>,
+    pub rounds: AtomicU32,
     /// The result of the first thread.
     #[cfg(test)]
     pub output: Buffer,
@@ -52,7 +52,7 @@ impl Arithmetic {
 }
 
 /// Creates a small buffer that the memory of no backend includes.
-pub(crate) fn own_buffer(device: &wgpu::Device, label: &str, usage: wgpu::BufferUsages) -> Buffer {
+pub fn own_buffer(device: &wgpu::Device, label: &str, usage: wgpu::BufferUsages) -> Buffer {
     let descriptor = wgpu::BufferDescriptor {
         label: Some(label),
         size: BYTES,

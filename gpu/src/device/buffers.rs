@@ -1,17 +1,16 @@
 //! Buffers of skinned vertices, and read-backs.
 
 use crate::Gpu;
-use crate::device::gpu::Medium;
 use crate::device::staging::STAGING_BYTES;
 use crate::device::{Buffer, Command, Recorder, one_line};
 use skinbench_frame::{BackendError, Purpose, Result, Retention};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Buffers of a ring.
-pub(crate) const RING: usize = 3;
+pub const RING: usize = 3;
 
 /// Sizes of the buffers for outputs of these sizes: one per output, or those of a ring.
-pub(crate) fn output_sizes(sizes: impl IntoIterator<Item = u64>, keep: Retention) -> Vec<u64> {
+pub fn output_sizes(sizes: impl IntoIterator<Item = u64>, keep: Retention) -> Vec<u64> {
     let sizes: Vec<u64> = sizes.into_iter().collect();
     let largest = sizes.iter().copied().max().unwrap_or(0);
     if keep == Retention::Ring && sizes.len() > RING {
@@ -34,7 +33,7 @@ impl Gpu {
     ///
     /// # Errors
     /// [`BackendError::Device`] if the device was lost or refused a command.
-    pub fn poison(self: &Rc<Self>, buffers: &[Buffer]) -> Result<()> {
+    pub fn poison(self: &Arc<Self>, buffers: &[Buffer]) -> Result<()> {
         let mut commands = self.commands("poison");
         let largest = buffers
             .iter()
@@ -71,7 +70,7 @@ impl Gpu {
     /// # Errors
     /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn read_back(
-        self: &Rc<Self>,
+        self: &Arc<Self>,
         buffer: &Buffer,
         first: u64,
         count: usize,
@@ -96,8 +95,8 @@ impl Gpu {
                 to_offset: 0,
                 bytes: bytes.len() as u64,
             });
-            if let Medium::Tape(tape) = &self.medium {
-                tape.borrow_mut().append(&Command::Read {
+            if let Some(mut tape) = self.tape() {
+                tape.append(&Command::Read {
                     buffer: &staging,
                     bytes: bytes.len(),
                 });

@@ -5,6 +5,7 @@ use crate::device::staging::Staging;
 use crate::device::{BindGroup, Buffer, ComputePipeline, RenderPipeline, Texture, TextureView};
 use arrayvec::ArrayVec;
 use serde::Serialize;
+use skinbench_frame::Stage;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +28,7 @@ pub enum Command<'a> {
     End,
     /// Begins a stage of commands outside passes.
     #[serde(skip)]
-    Stage(&'static str),
+    Stage(Stage),
     /// Ends the stage.
     #[serde(skip)]
     EndStage,
@@ -182,15 +183,20 @@ pub trait Recorder {
         self.upload(to, &staging.on_host()[range]);
     }
 
-    /// Dispatches a kernel with its first group of bindings, in a compute pass.
-    fn dispatch(&mut self, pipeline: &ComputePipeline, group: &BindGroup, workgroups: [u32; 3]) {
-        self.run(Command::Kernel { pipeline });
+    /// Binds resources, with an offset for each binding that has one.
+    fn bind(&mut self, index: u32, group: &BindGroup, offsets: &[u32]) {
         self.run(Command::Bind {
-            index: 0,
+            index,
             group,
-            offsets: &[],
+            offsets,
         });
-        self.run(Command::Dispatch { workgroups });
+    }
+
+    /// Dispatches a kernel with its first group of bindings, in a compute pass.
+    fn dispatch(&mut self, pipeline: &ComputePipeline, group: &BindGroup, workgroups: Command) {
+        self.run(Command::Kernel { pipeline });
+        self.bind(0, group, &[]);
+        self.run(workgroups);
     }
 }
 
@@ -215,6 +221,14 @@ pub struct DrawPart {
     pub first: bool,
     /// `true` if the stage ends with it.
     pub last: bool,
+}
+
+impl DrawPart {
+    /// All of it.
+    pub const WHOLE: Self = Self {
+        first: true,
+        last: true,
+    };
 }
 
 /// A target of colours.

@@ -3,37 +3,36 @@
 use crate::Gpu;
 use crate::device::Buffer;
 use crate::device::command::{Command, DrawPart, Pass, PassEnds, Recorder};
-use crate::device::gpu::{Medium, WgpuDevice};
+use crate::device::gpu::{FrameTimes, Medium, WgpuDevice};
 use crate::device::staging::{STAGING_BYTES, Staging, allocate, fill};
-use crate::device::timestamps::{CAPACITY, OUTER, StageQueries};
+use crate::device::timestamps::{CAPACITY, OUTER, QueriedStages, StageQueries};
 use arrayvec::ArrayVec;
-use skinbench_frame::{Result, Stage};
-use skinbench_kernels::threads::Threads;
+use skinbench_frame::{DeviceClock, FrameWork, Result, Stage};
+use skinbench_kernels::threads::{Threads, lock};
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A frame's commands before submission.
 pub struct Commands {
-    gpu: Rc<Gpu>,
+    gpu: Arc<Gpu>,
     /// Commands of the current submission; `None` where they go to a tape or nowhere.
     encoder: Option<wgpu::CommandEncoder>,
     pass: Pass,
     /// Commands recorded before, one buffer per submission.
     cut: ArrayVec<Piece, { CAPACITY as usize }>,
-    /// `true` if stages are timed.
-    pub(crate) timed: bool,
-    /// `true` if timestamps mark the beginning and the end of all.
-    pub(crate) outer: bool,
+    work: FrameWork,
+    /// Clock of the stages; `None` if they are not timed.
+    pub(crate) clock: Option<DeviceClock>,
+    pub(crate) queried: QueriedStages,
     stage: Option<OpenStage>,
-    /// The queries of the stage `draw`.
-    draw: Option<StageQueries>,
 }
 
 /// The stage that is being recorded.
 struct OpenStage {
     stage: Stage,
-    /// The query that the encoder takes at its end.
-    last_query: Option<u32>,
+    queries: Option<StageQueries>,
+    /// `true` if the encoder takes the queries, not a pass.
+    by_marks: bool,
     /// `true` if it is timed by fences.
     fenced: bool,
     ends_with_pass: bool,
@@ -48,7 +47,7 @@ pub(crate) struct Piece {
 
 /// Commands that the device is executing.
 pub struct Flight {
-    gpu: Rc<Gpu>,
+    gpu: Arc<Gpu>,
     /// `None` where nothing is executed.
     submission: Result<Option<wgpu::SubmissionIndex>>,
 }
@@ -69,20 +68,20 @@ impl Flight {
 
 impl Gpu {
     /// Starts recording.
-    pub fn commands(self: &Rc<Self>, label: &str) -> Commands {
+    pub fn commands(self: &Arc<Self>, label: &str) -> Commands {
         let descriptor = wgpu::CommandEncoderDescriptor { label: Some(label) };
         let encoder = self
             .wgpu()
             .map(|open| open.device.create_command_encoder(&descriptor));
         Commands {
-            gpu: Rc::clone(self),
+            gpu: Arc::clone(self),
             encoder,
             pass: Pass::Outside,
             cut: ArrayVec::new(),
-            timed: false,
-            outer: false,
+            work: FrameWork::default(),
+            clock: None,
+            queried: QueriedStages::default(),
             stage: None,
-            draw: None,
         }
     }
 }
@@ -91,29 +90,42 @@ impl Commands {
     /// Submits without waiting, unless stages are timed by fences. Everything has been recorded by then, so that the
     /// device does not wait between submissions.
     pub fn launch(mut self) -> Flight {
-        let gpu = Rc::clone(&self.gpu);
-        if self.outer {
+        if self.queried.outer {
             self.mark(OUTER[1]);
             self.flush();
         }
-        let submission = match (self.encoder, gpu.wgpu()) {
-            (Some(mut encoder), Some(open)) => {
-                if let Some(timestamps) = &open.timestamps {
-                    timestamps.resolve(&mut encoder);
-                }
-                let mut belt = open.belt.borrow_mut();
-                belt.finish();
-                let submission = self
-                    .cut
-                    .into_iter()
-                    .try_for_each(|piece| gpu.submit(&open.queue, piece));
-                let submission = submission.map(|()| Some(open.queue.submit([encoder.finish()])));
-                belt.recall();
-                submission
-            }
-            _ => Ok(None),
+        *lock(&self.gpu.work) += self.work;
+        let gpu = Arc::clone(&self.gpu);
+        let submission = match gpu.wgpu() {
+            Some(open) => self.submit(open),
+            None => Ok(None),
         };
         Flight { gpu, submission }
+    }
+
+    fn submit(self, open: &WgpuDevice) -> Result<Option<wgpu::SubmissionIndex>> {
+        let Some(mut encoder) = self.encoder else {
+            return Ok(None);
+        };
+        if let Some(queries) = &open.queries {
+            queries.resolve(&mut encoder, self.queried.used());
+        }
+        let mut belt = lock(&open.belt);
+        belt.finish();
+        let mut fences = ArrayVec::new();
+        let submitted = self.cut.into_iter().try_for_each(|piece| {
+            fences.extend(self.gpu.submit(&open.queue, piece, self.clock)?);
+            Ok(())
+        });
+        let submission = submitted.map(|()| Some(open.queue.submit([encoder.finish()])));
+        belt.recall();
+        if self.clock.is_some() {
+            lock(&self.gpu.timing).last = FrameTimes {
+                fences,
+                queried: self.queried,
+            };
+        }
+        submission
     }
 
     /// Submits and blocks until the device is done.
@@ -124,8 +136,8 @@ impl Commands {
         self.launch().land()
     }
 
-    fn count(&self, command: &Command) {
-        let mut work = self.gpu.work.borrow_mut();
+    fn count(&mut self, command: &Command) {
+        let work = &mut self.work;
         match command {
             Command::Dispatch { .. } | Command::DispatchIndirect { .. } => work.dispatches += 1,
             Command::DrawIndexed { .. } | Command::DrawIndexedIndirect { .. } => work.draws += 1,
@@ -134,99 +146,65 @@ impl Commands {
         }
     }
 
-    /// Begins the stage of a compute pass, if it is timed. Returns the queries at the ends of the pass.
-    ///
-    /// A software adapter gets one submission per stage: llvmpipe runs dispatches and copies at once but takes
-    /// timestamps at its next flush, so that in a single submission 130 ms of skinning were measured as 0.1 ms. The
-    /// begin is flushed before the work. The end may share its flush with the next stage's begin, because the work
-    /// before both is done by then.
-    fn begin_compute(&mut self, label: &str) -> PassEnds {
-        let Some(stage) = Stage::named(label).filter(|_| self.timed) else {
-            return PassEnds::default();
+    /// Begins a stage, if it is timed. A stage beyond the capacity stays untimed.
+    fn begin(&mut self, stage: Stage, by_marks: bool) {
+        let Some(clock) = self.clock else {
+            return;
         };
-        let by_marks = self.gpu.adapter.summary.software && self.gpu.times_in_encoder();
-        if by_marks || self.gpu.clock().is_fenced() {
-            self.begin_stage(stage, true);
-            return PassEnds::default();
+        // What was recorded before goes to another submission.
+        let fenced = clock.is_fenced() && self.cut.remaining_capacity() >= 2;
+        if fenced {
+            self.cut(None);
         }
-        match self.gpu.span(stage) {
-            Some([begin, end]) => [Some(begin), Some(end)],
-            None => PassEnds::default(),
+        let mut queries = None;
+        let takes_queries = self.gpu.queries().is_some() && !clock.is_fenced();
+        if takes_queries && (!by_marks || self.gpu.times_in_encoder()) {
+            queries = self.queried.span(stage);
         }
-    }
-
-    fn begin_named(&mut self, name: &str) {
-        if let Some(stage) = Stage::named(name).filter(|_| self.timed) {
-            self.begin_stage(stage, false);
-        }
-    }
-
-    /// Begins a stage between passes, if the clock of the device can time it.
-    fn begin_stage(&mut self, stage: Stage, ends_with_pass: bool) {
-        let fenced = self.begin_fenced();
-        let mut last_query = None;
-        if self.gpu.times_in_encoder()
-            && let Some([begin, end]) = self.gpu.span(stage)
-        {
+        if let (true, Some([begin, _])) = (by_marks, queries) {
             self.mark(begin);
             self.flush();
-            last_query = Some(end);
         }
         self.stage = Some(OpenStage {
             stage,
-            last_query,
+            queries,
+            by_marks,
             fenced,
-            ends_with_pass,
+            ends_with_pass: false,
         });
     }
 
-    /// Begins or continues the stage `draw`. Returns the queries at the ends of the pass.
-    fn begin_draw(&mut self, part: DrawPart) -> PassEnds {
-        if part == DrawPart::default() || !self.timed {
+    /// Begins a pass, which is a part of the stage. Returns the queries at its ends.
+    ///
+    /// A software adapter gets one submission per stage of compute passes: llvmpipe runs dispatches and copies at once but
+    /// takes timestamps at its next flush, so that in a single submission 130 ms of skinning were measured as 0.1 ms. The
+    /// begin is flushed before the work. The end may share its flush with the next stage's begin, because the work
+    /// before both is done by then.
+    fn begin_pass(&mut self, stage: Option<Stage>, part: DrawPart) -> PassEnds {
+        if let (Some(stage), true) = (stage, part.first) {
+            let software = self.gpu.adapter.summary.software && self.gpu.times_in_encoder();
+            self.begin(stage, software && stage != Stage::Draw);
+        }
+        let Some(open) = &mut self.stage else {
             return PassEnds::default();
-        }
-        if part.first {
-            let fenced = self.begin_fenced();
-            self.draw = self.gpu.span(Stage::Draw);
-            self.stage = Some(OpenStage {
-                stage: Stage::Draw,
-                last_query: None,
-                fenced,
-                ends_with_pass: false,
-            });
-        }
-        if let Some(stage) = &mut self.stage {
-            stage.ends_with_pass = part.last;
-        }
-        match self.draw {
+        };
+        open.ends_with_pass = part.last;
+        match open.queries.filter(|_| !open.by_marks) {
             Some([begin, end]) => [part.first.then_some(begin), part.last.then_some(end)],
             None => PassEnds::default(),
         }
     }
 
-    fn end_stage(&mut self) {
-        let Some(stage) = self.stage.take() else {
+    fn end(&mut self) {
+        let Some(open) = self.stage.take() else {
             return;
         };
-        if let Some(query) = stage.last_query {
-            self.mark(query);
+        if let (true, Some([_, end])) = (open.by_marks, open.queries) {
+            self.mark(end);
         }
-        if stage.fenced {
-            self.cut(Some(stage.stage));
+        if open.fenced {
+            self.cut(Some(open.stage));
         }
-    }
-
-    /// Begins a stage that is timed by fences, if any are: what was recorded before goes to another submission. Returns
-    /// whether its end must be cut off, too. A stage beyond the capacity stays untimed, as with timestamps.
-    fn begin_fenced(&mut self) -> bool {
-        let timing = &self.gpu.timing;
-        let begins = self.cut.remaining_capacity() >= 2
-            && !timing.off.get()
-            && timing.clock.get().is_fenced();
-        if begins {
-            self.cut(None);
-        }
-        begins
     }
 
     /// Ends the current submission, which is timed as a stage if one is named; later commands go to another submission
@@ -247,8 +225,8 @@ impl Commands {
 
     /// Takes a timestamp, if the adapter has any.
     pub(crate) fn mark(&mut self, index: u32) {
-        if let (Some(encoder), Some(timestamps)) = (&mut self.encoder, self.gpu.timestamps()) {
-            encoder.write_timestamp(&timestamps.queries.set, index);
+        if let (Some(encoder), Some(queries)) = (&mut self.encoder, self.gpu.queries()) {
+            encoder.write_timestamp(&queries.set, index);
         }
     }
 
@@ -264,13 +242,13 @@ impl Recorder for Commands {
     fn run(&mut self, command: Command) {
         self.count(&command);
         if let Medium::Tape(tape) = &self.gpu.medium {
-            return tape.borrow_mut().append(&command);
+            return lock(tape).append(&command);
         }
         let ends = match &command {
-            Command::Stage(name) => return self.begin_named(name),
-            Command::EndStage => return self.end_stage(),
-            Command::Compute { label } => self.begin_compute(label),
-            Command::Render(targets) => self.begin_draw(targets.part),
+            Command::Stage(stage) => return self.begin(*stage, true),
+            Command::EndStage => return self.end(),
+            Command::Compute { label } => self.begin_pass(Stage::named(label), DrawPart::WHOLE),
+            Command::Render(targets) => self.begin_pass(Some(Stage::Draw), targets.part),
             _ => PassEnds::default(),
         };
         let (Some(encoder), Some(open)) = (&mut self.encoder, self.gpu.wgpu()) else {
@@ -279,19 +257,18 @@ impl Recorder for Commands {
         if let Command::Write { buffer, bytes } = command {
             return open.write(encoder, buffer, bytes);
         }
-        let timestamps = open.timestamps.as_ref();
-        let set = timestamps.map(|timestamps| &timestamps.queries.set);
+        let set = open.queries.as_ref().map(|queries| &queries.set);
         self.pass.run(encoder, &command, set, ends);
         if let (Command::End, Some(stage)) = (&command, &self.stage)
             && stage.ends_with_pass
         {
-            self.end_stage();
+            self.end();
         }
     }
 
     fn open(&mut self, staging: &mut Staging, bytes: usize) {
         match self.gpu.wgpu() {
-            Some(open) => staging.open_mapped(&mut open.belt.borrow_mut(), bytes),
+            Some(open) => staging.open_mapped(&mut lock(&open.belt), bytes),
             None => staging.open_on_host(bytes),
         }
     }
@@ -306,7 +283,7 @@ impl Recorder for Commands {
         match &mut self.encoder {
             Some(encoder) => {
                 let sent = staging.copy(range, kept, encoder, to.object.get());
-                self.gpu.work.borrow_mut().uploaded += sent;
+                self.work.uploaded += sent;
             }
             None => self.upload(to, &staging.on_host()[range]),
         }
@@ -316,7 +293,7 @@ impl Recorder for Commands {
 impl WgpuDevice {
     /// Copies bytes to the beginning of a buffer through recycled staging memory.
     fn write(&self, encoder: &mut wgpu::CommandEncoder, buffer: &Buffer, bytes: &[u8]) {
-        let mut belt = self.belt.borrow_mut();
+        let mut belt = lock(&self.belt);
         for (index, piece) in bytes.chunks(STAGING_BYTES as usize).enumerate() {
             let staging = allocate(&mut belt, piece.len());
             fill(&staging, piece, &Threads::All);

@@ -1,38 +1,119 @@
-//! Creation of buffers and textures, wherever the device keeps them.
+//! Creation of objects wherever the device keeps them; of buffers and textures in particular.
 
 use crate::Gpu;
-use crate::device::description::{
-    BufferDescription, Description, SamplerDescription, TextureDescription, ViewDescription,
-};
-use crate::device::gpu::Medium;
-use crate::device::{Buffer, Sampler, Texture, TextureView};
+use crate::device::description::name;
+use crate::device::gpu::{Medium, WgpuDevice};
+use crate::device::{Buffer, Entry, Sampler, Texture, TextureView};
 use bytemuck::NoUninit;
+use serde_json::{Value, json};
 use skinbench_frame::{Bytes, DeviceObject, Purpose};
+use skinbench_kernels::threads::lock;
+use wgpu::util::DeviceExt;
+
+/// Usages of storage buffers, which copies read and fill, too.
+const STORAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
+    .union(wgpu::BufferUsages::COPY_SRC)
+    .union(wgpu::BufferUsages::COPY_DST);
+
+/// A texture of two dimensions, with layers in the third, levels and samples.
+pub struct TextureDescription<'a> {
+    pub label: &'a str,
+    pub size: wgpu::Extent3d,
+    pub format: wgpu::TextureFormat,
+    pub usage: wgpu::TextureUsages,
+    pub levels: u32,
+    pub samples: u32,
+}
+
+impl<'a> TextureDescription<'a> {
+    /// A texture of one layer, level and sample.
+    pub fn new(
+        label: &'a str,
+        [width, height]: [u32; 2],
+        format: wgpu::TextureFormat,
+        usage: wgpu::TextureUsages,
+    ) -> Self {
+        Self {
+            label,
+            size: wgpu::Extent3d {
+                width,
+                height,
+                depth_or_array_layers: 1,
+            },
+            format,
+            usage,
+            levels: 1,
+            samples: 1,
+        }
+    }
+}
 
 impl Gpu {
     /// Counts a new buffer or texture.
     fn count(&self, purpose: Purpose, bytes: u64) {
-        self.created
-            .set(self.created.get() + Bytes::of(purpose, bytes));
+        *lock(&self.created) += Bytes::of(purpose, bytes);
     }
 
-    /// Creates an object: one of wgpu's, or a number in its place.
-    pub(crate) fn create<D: Description>(&self, object: &D) -> DeviceObject<D::Object> {
+    /// Creates an object: one of wgpu's, or a number in its place, by which a tape lists it.
+    pub(crate) fn create<T>(
+        &self,
+        create: impl FnOnce(&WgpuDevice) -> T,
+        listed: impl FnOnce() -> Value,
+    ) -> DeviceObject<T> {
+        self.create_filled(create, listed, None)
+    }
+
+    /// As [`Gpu::create`], of one that holds `contents` before the first command.
+    fn create_filled<T>(
+        &self,
+        create: impl FnOnce(&WgpuDevice) -> T,
+        listed: impl FnOnce() -> Value,
+        contents: Option<&[u8]>,
+    ) -> DeviceObject<T> {
         match &self.medium {
-            Medium::Device(open) => {
-                let cache = open.pipeline_cache.as_ref();
-                DeviceObject::real(object.create(&open.device, cache))
+            Medium::Device(open) => DeviceObject::real(create(open)),
+            Medium::Tape(tape) => {
+                let entry = Entry {
+                    value: listed(),
+                    bytes: contents.map(<[u8]>::to_vec),
+                };
+                DeviceObject::numbered(lock(tape).push(entry))
             }
-            Medium::Tape(tape) => DeviceObject::numbered(tape.borrow_mut().push(object)),
             Medium::CountsOnly => DeviceObject::numbered(0),
         }
     }
 
-    fn described(&self, purpose: Purpose, buffer: &BufferDescription) -> Buffer {
-        self.count(purpose, buffer.size);
+    /// Creates a buffer that holds the contents first, or zeros.
+    fn sized_buffer(
+        &self,
+        purpose: Purpose,
+        label: &str,
+        size: u64,
+        usage: wgpu::BufferUsages,
+        contents: Option<&[u8]>,
+    ) -> Buffer {
+        self.count(purpose, size);
+        let create = |open: &WgpuDevice| match contents {
+            Some(contents) => {
+                let init = wgpu::util::BufferInitDescriptor {
+                    label: Some(label),
+                    contents,
+                    usage,
+                };
+                open.device.create_buffer_init(&init)
+            }
+            None => open.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size,
+                usage,
+                mapped_at_creation: false,
+            }),
+        };
+        let listed =
+            || json!({"kind": "buffer", "label": label, "size": size, "usage": usage.bits()});
         Buffer {
-            object: self.create(buffer),
-            size: buffer.size,
+            object: self.create_filled(create, listed, contents),
+            size,
         }
     }
 
@@ -44,21 +125,13 @@ impl Gpu {
         size: u64,
         usage: wgpu::BufferUsages,
     ) -> Buffer {
-        let description = BufferDescription {
-            label,
-            size: size.max(16).next_multiple_of(16),
-            usage,
-            contents: None,
-        };
-        self.described(purpose, &description)
+        let size = size.max(16).next_multiple_of(16);
+        self.sized_buffer(purpose, label, size, usage, None)
     }
 
-    /// Creates a storage buffer that kernels write, and that copies read and fill.
+    /// Creates a storage buffer.
     pub fn scratch(&self, purpose: Purpose, label: &str, size: u64) -> Buffer {
-        let usage = wgpu::BufferUsages::STORAGE
-            | wgpu::BufferUsages::COPY_SRC
-            | wgpu::BufferUsages::COPY_DST;
-        self.buffer(purpose, label, size, usage)
+        self.buffer(purpose, label, size, STORAGE)
     }
 
     /// Creates a buffer with these contents. A binding cannot be empty, so empty contents become zeros.
@@ -74,47 +147,35 @@ impl Gpu {
         } else {
             contents
         };
-        let description = BufferDescription {
-            label,
-            size: (contents.len() as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT),
-            usage,
-            contents: Some(contents),
-        };
-        self.described(purpose, &description)
+        let size = (contents.len() as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
+        self.sized_buffer(purpose, label, size, usage, Some(contents))
     }
 
-    /// As [`Gpu::buffer_with`], for contents of `count` items that take long or much memory: they are not made where
-    /// buffers are only counted.
-    pub(crate) fn buffer_of<T: NoUninit>(
+    /// Creates a storage buffer with these contents.
+    pub fn storage<T: NoUninit>(&self, purpose: Purpose, label: &str, contents: &[T]) -> Buffer {
+        self.buffer_with(purpose, label, bytemuck::cast_slice(contents), STORAGE)
+    }
+
+    /// As [`Gpu::storage`], for contents of `count` items that take long or much memory: they are not made where buffers
+    /// are only counted.
+    pub(crate) fn storage_of<T: NoUninit>(
         &self,
         purpose: Purpose,
         label: &str,
         count: usize,
-        usage: wgpu::BufferUsages,
         contents: impl FnOnce() -> Vec<T>,
     ) -> Buffer {
-        let bytes = count * size_of::<T>();
+        let bytes = (count * size_of::<T>()) as u64;
         if self.only_counts() && bytes > 0 {
-            let description = BufferDescription {
-                label,
-                size: (bytes as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT),
-                usage,
-                contents: None,
-            };
-            return self.described(purpose, &description);
+            let size = bytes.next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
+            return self.sized_buffer(purpose, label, size, STORAGE, None);
         }
-        self.buffer_with(purpose, label, bytemuck::cast_slice(&contents()), usage)
+        self.storage(purpose, label, &contents())
     }
 
-    /// Creates a storage buffer with constant contents.
-    pub fn storage<T: NoUninit>(&self, purpose: Purpose, label: &str, contents: &[T]) -> Buffer {
-        let usage = wgpu::BufferUsages::STORAGE;
-        self.buffer_with(purpose, label, bytemuck::cast_slice(contents), usage)
-    }
-
-    /// Creates a uniform buffer with constant contents.
+    /// Creates a uniform buffer with these contents.
     pub fn uniform<T: NoUninit>(&self, purpose: Purpose, label: &str, contents: &T) -> Buffer {
-        let usage = wgpu::BufferUsages::UNIFORM;
+        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         self.buffer_with(purpose, label, bytemuck::bytes_of(contents), usage)
     }
 
@@ -123,26 +184,54 @@ impl Gpu {
     pub(crate) fn write_buffer(&self, buffer: &Buffer, offset: u64, bytes: &[u8]) {
         match &self.medium {
             Medium::Device(open) => open.queue.write_buffer(buffer.object.get(), offset, bytes),
-            Medium::Tape(tape) => tape.borrow_mut().fill(buffer.object.id, offset, bytes),
+            Medium::Tape(tape) => lock(tape).fill(buffer.object.id, offset, bytes),
             Medium::CountsOnly => {}
         }
     }
 
-    /// Creates a texture of two dimensions, with layers in the third, levels and samples.
+    /// Creates a texture.
     pub(crate) fn texture(&self, purpose: Purpose, description: &TextureDescription) -> Texture {
-        let descriptor = description.descriptor();
-        let texel = description.format.block_copy_size(None).unwrap_or(4) * description.samples;
-        let layers = description.size.depth_or_array_layers;
+        let TextureDescription {
+            label,
+            size,
+            format,
+            usage,
+            levels,
+            samples,
+        } = *description;
+        let descriptor = wgpu::TextureDescriptor {
+            label: Some(label),
+            size,
+            mip_level_count: levels,
+            sample_count: samples,
+            dimension: wgpu::TextureDimension::D2,
+            format,
+            usage,
+            view_formats: &[],
+        };
+        let texel = format.block_copy_size(None).unwrap_or(4) * samples;
         let mut texels = 0;
-        for size in (0..description.levels).filter_map(|level| descriptor.mip_level_size(level)) {
-            texels += u64::from(size.width) * u64::from(size.height) * u64::from(layers);
+        for level in (0..levels).filter_map(|level| descriptor.mip_level_size(level)) {
+            texels += u64::from(level.width) * u64::from(level.height);
         }
-        self.count(purpose, u64::from(texel) * texels);
-        let object = self.create(description);
+        let layers = u64::from(size.depth_or_array_layers);
+        self.count(purpose, u64::from(texel) * texels * layers);
+        let object = self.create(
+            |open| open.device.create_texture(&descriptor),
+            || {
+                json!({
+                    "kind": "texture",
+                    "label": label,
+                    "size": [size.width, size.height],
+                    "format": name(&format),
+                    "usage": usage.bits(),
+                })
+            },
+        );
         Texture {
             view: self.view(&object, None),
             object,
-            size: description.size,
+            size,
         }
     }
 
@@ -154,18 +243,9 @@ impl Gpu {
         width: u32,
         height: u32,
     ) -> Texture {
-        let description = TextureDescription {
-            label,
-            size: wgpu::Extent3d {
-                width,
-                height,
-                depth_or_array_layers: 1,
-            },
-            format: wgpu::TextureFormat::Rgba32Float,
-            usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
-            levels: 1,
-            samples: 1,
-        };
+        let format = wgpu::TextureFormat::Rgba32Float;
+        let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
+        let description = TextureDescription::new(label, [width, height], format, usage);
         self.texture(purpose, &description)
     }
 
@@ -200,7 +280,7 @@ impl Gpu {
                 },
             ),
             Medium::Tape(tape) => {
-                let object = &mut tape.borrow_mut().objects[texture.object.id];
+                let object = &mut lock(tape).objects[texture.object.id];
                 object.value["bytesPerRow"] = bytes_per_row.into();
                 object.bytes = Some(bytes.to_vec());
             }
@@ -213,7 +293,13 @@ impl Gpu {
         texture: &DeviceObject<wgpu::Texture>,
         dimension: Option<wgpu::TextureViewDimension>,
     ) -> TextureView {
-        self.create(&ViewDescription { texture, dimension })
+        let create = |_: &WgpuDevice| {
+            texture.get().create_view(&wgpu::TextureViewDescriptor {
+                dimension,
+                ..Default::default()
+            })
+        };
+        self.create(create, || json!({"kind": "view", "texture": texture}))
     }
 
     /// A view of a texture's layers as an array.
@@ -223,6 +309,17 @@ impl Gpu {
 
     /// A sampler that repeats and filters.
     pub(crate) fn repeating_sampler(&self, label: &str) -> Sampler {
-        self.create(&SamplerDescription { label })
+        let create = |open: &WgpuDevice| {
+            open.device.create_sampler(&wgpu::SamplerDescriptor {
+                label: Some(label),
+                address_mode_u: wgpu::AddressMode::Repeat,
+                address_mode_v: wgpu::AddressMode::Repeat,
+                mag_filter: wgpu::FilterMode::Linear,
+                min_filter: wgpu::FilterMode::Linear,
+                mipmap_filter: wgpu::MipmapFilterMode::Linear,
+                ..Default::default()
+            })
+        };
+        self.create(create, || json!({"kind": "sampler", "label": label}))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 /// Failures of a device. A clone shares them.
 #[derive(Clone, Default)]
-pub(crate) struct Failures {
+pub struct Failures {
     /// A command that the device rejected and that has not been reported yet.
     refused: Arc<Mutex<Option<String>>>,
     /// Reason why the device is lost.
@@ -59,6 +59,6 @@ impl Failures {
 }
 
 /// A message without line breaks.
-pub(crate) fn one_line(message: &str) -> String {
+pub fn one_line(message: &str) -> String {
     message.split_whitespace().collect::<Vec<_>>().join(" ")
 }

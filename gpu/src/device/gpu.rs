@@ -2,16 +2,16 @@
 
 use crate::device::arithmetic::Arithmetic;
 use crate::device::staging::STAGING_BYTES;
-use crate::device::timestamps::{CAPACITY, Timestamps};
+use crate::device::timestamps::{CAPACITY, QueriedStages, Queries};
 use crate::device::{Adapter, ComputePipeline, Entry, Failures, ShaderModule, Tape, needs};
 use arrayvec::ArrayVec;
 use skinbench_frame::{
     Api, BackendError, Bytes, ClockMeter, DeviceBandwidth, DeviceClock, FrameWork, Purpose, Result,
     StageTime, UploadBandwidth,
 };
-use std::cell::{Cell, OnceCell, Ref, RefCell};
+use skinbench_kernels::threads::lock;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 use wgpu::util::StagingBelt;
 
@@ -25,36 +25,35 @@ pub struct Gpu {
     pub adapter: Adapter,
     pub(crate) medium: Medium,
     /// Bytes of all buffers and textures created so far.
-    pub(crate) created: Cell<Bytes>,
-    /// Work of the frame that is being recorded.
-    pub(crate) work: RefCell<FrameWork>,
-    pub(crate) timing: Timing,
+    pub(crate) created: Mutex<Bytes>,
+    /// Work of the frames since it was last taken.
+    pub(crate) work: Mutex<FrameWork>,
+    pub(crate) timing: Mutex<Timing>,
     pub(crate) failures: Failures,
     /// Longest wait for the device: a minute for hardware, and an hour for a software adapter, unless another is set.
-    pub patience: Cell<Duration>,
-    /// Name of the backend that the device works for, for messages.
-    pub user: Cell<&'static str>,
+    pub patience: Duration,
+    user: Mutex<&'static str>,
     /// The shaders read so far, by their WGSL and whether it is trusted.
-    pub(crate) modules: RefCell<HashMap<(String, bool), ShaderModule>>,
+    pub(crate) modules: Mutex<HashMap<(String, bool), ShaderModule>>,
     /// The kernels compiled so far, by their module and the values of its overrides.
-    pub(crate) pipelines: RefCell<Vec<CompiledKernel>>,
+    pub(crate) pipelines: Mutex<Vec<CompiledKernel>>,
     /// Bandwidths that were measured, by the bytes of the buffer.
-    pub(crate) bandwidths: RefCell<BTreeMap<u64, DeviceBandwidth>>,
+    pub(crate) bandwidths: Mutex<BTreeMap<u64, DeviceBandwidth>>,
     /// Bandwidths from the host that were measured, by the number of threads.
-    pub(crate) upload_bandwidths: RefCell<BTreeMap<usize, UploadBandwidth>>,
+    pub(crate) upload_bandwidths: Mutex<BTreeMap<usize, UploadBandwidth>>,
     /// Clock of the device.
     pub(crate) clock_meter: ClockMeter,
     /// What measures it, once it was used.
-    pub(crate) arithmetic: OnceCell<Arithmetic>,
+    pub(crate) arithmetic: OnceLock<Arithmetic>,
     /// A change to shaders that are compiled from now on: tests break shaders with it and check that parity fails.
-    pub edit: RefCell<Option<Edit>>,
+    pub edit: Mutex<Option<Edit>>,
 }
 
 /// A change to a shader's WGSL.
-pub type Edit = Rc<dyn Fn(String) -> String>;
+pub type Edit = Arc<dyn Fn(String) -> String + Send + Sync>;
 
 /// A compiled kernel.
-pub(crate) struct CompiledKernel {
+pub struct CompiledKernel {
     pub module: ShaderModule,
     /// Values of the module's overrides.
     pub constants: Vec<(&'static str, f64)>,
@@ -63,37 +62,40 @@ pub(crate) struct CompiledKernel {
 
 /// State of the timing of stages.
 #[derive(Default)]
-pub(crate) struct Timing {
-    pub off: Cell<bool>,
+pub struct Timing {
+    pub off: bool,
     /// Clock of the stages.
-    pub clock: Cell<DeviceClock>,
-    /// The frame's stages that were timed by fences.
-    pub fences: RefCell<ArrayVec<StageTime, { CAPACITY as usize }>>,
+    pub clock: DeviceClock,
+    /// Of the last frame whose stages are timed.
+    pub last: FrameTimes,
 }
 
-impl Timing {
-    /// Returns whether stages are timed by timestamps.
-    pub fn takes_timestamps(&self) -> bool {
-        !self.off.get() && !self.clock.get().is_fenced()
-    }
+/// Times of a frame's stages on the device.
+#[derive(Default)]
+pub struct FrameTimes {
+    /// Those that fences took.
+    pub fences: ArrayVec<StageTime, { CAPACITY as usize }>,
+    /// Stages whose times are still to be read.
+    pub queried: QueriedStages,
 }
 
 /// Place where objects and commands go.
-pub(crate) enum Medium {
+pub enum Medium {
     /// A device of wgpu, which executes them.
     Device(Box<WgpuDevice>),
     /// A tape that records them.
-    Tape(RefCell<Tape>),
+    Tape(Mutex<Tape>),
     /// Nothing is allocated: only the bytes of buffers and textures are counted.
     CountsOnly,
 }
 
 /// A device of wgpu and what belongs to it.
-pub(crate) struct WgpuDevice {
+pub struct WgpuDevice {
     pub device: wgpu::Device,
     pub queue: wgpu::Queue,
-    pub belt: RefCell<StagingBelt>,
-    pub timestamps: Option<Timestamps>,
+    pub belt: Mutex<StagingBelt>,
+    /// The queries that time the stages of a frame.
+    pub queries: Option<Queries>,
     /// Avoids compiling a pipeline twice in a process, if the adapter supports it.
     pub pipeline_cache: Option<wgpu::PipelineCache>,
 }
@@ -104,7 +106,7 @@ impl Gpu {
     /// # Errors
     /// [`BackendError::Unavailable`] if there is no adapter, or none with that name or number; or
     /// [`BackendError::Device`] if it does not open.
-    pub fn open(wanted: Option<&str>) -> Result<Rc<Self>> {
+    pub fn open(wanted: Option<&str>) -> Result<Arc<Self>> {
         Self::open_by(None, wanted)
     }
 
@@ -112,7 +114,7 @@ impl Gpu {
     ///
     /// # Errors
     /// As [`Gpu::open`], of the adapters that this API has.
-    pub fn open_by(api: Option<Api>, wanted: Option<&str>) -> Result<Rc<Self>> {
+    pub fn open_by(api: Option<Api>, wanted: Option<&str>) -> Result<Arc<Self>> {
         let (adapter, device, queue) = Adapter::open(api, wanted)?;
         let failures = Failures::of(&device);
         Ok(Self::on(adapter, device, queue, failures))
@@ -123,7 +125,7 @@ impl Gpu {
     /// # Panics
     /// There is none, and SKINBENCH_REQUIRE_GPU is set.
     #[cfg(test)]
-    pub(crate) fn open_to_test() -> Option<Rc<Self>> {
+    pub(crate) fn open_to_test() -> Option<Arc<Self>> {
         let gpu = Self::open(None).ok();
         let required = std::env::var_os("SKINBENCH_REQUIRE_GPU").is_some();
         assert!(gpu.is_some() || !required, "no adapter opens");
@@ -136,13 +138,13 @@ impl Gpu {
         device: wgpu::Device,
         queue: wgpu::Queue,
         failures: Failures,
-    ) -> Rc<Self> {
+    ) -> Arc<Self> {
         let features = adapter.features;
         let timestamps = features.contains(wgpu::Features::TIMESTAMP_QUERY);
         let caches = features.contains(wgpu::Features::PIPELINE_CACHE);
         let medium = WgpuDevice {
-            belt: RefCell::new(StagingBelt::new(device.clone(), STAGING_BYTES)),
-            timestamps: timestamps.then(|| Timestamps::new(&device, &queue)),
+            belt: Mutex::new(StagingBelt::new(device.clone(), STAGING_BYTES)),
+            queries: timestamps.then(|| Queries::new(&device, &queue, "timestamps", CAPACITY)),
             pipeline_cache: caches.then(|| pipeline_cache(&device)),
             device,
             queue,
@@ -152,16 +154,16 @@ impl Gpu {
 
     /// A device that records objects and commands instead of executing them, with all that WebGPU guarantees. Of
     /// several kernels, backends take the first instead of trying which one is fastest.
-    pub fn recording() -> Rc<Self> {
+    pub fn recording() -> Arc<Self> {
         Self::new(
             Adapter::webgpu(),
-            Medium::Tape(RefCell::default()),
+            Medium::Tape(Mutex::default()),
             Failures::default(),
         )
     }
 
     /// A device with the limits of this one that only counts what is allocated.
-    pub fn counting(&self) -> Rc<Self> {
+    pub fn counting(&self) -> Arc<Self> {
         Self::new(
             self.adapter.clone(),
             Medium::CountsOnly,
@@ -169,27 +171,27 @@ impl Gpu {
         )
     }
 
-    fn new(adapter: Adapter, medium: Medium, failures: Failures) -> Rc<Self> {
-        Rc::new(Self {
-            patience: Cell::new(if adapter.summary.software {
+    fn new(adapter: Adapter, medium: Medium, failures: Failures) -> Arc<Self> {
+        Arc::new(Self {
+            patience: if adapter.summary.software {
                 SOFTWARE_PATIENCE
             } else {
                 PATIENCE
-            }),
+            },
             adapter,
             medium,
-            created: Cell::default(),
-            work: RefCell::default(),
-            timing: Timing::default(),
+            created: Mutex::default(),
+            work: Mutex::default(),
+            timing: Mutex::default(),
             failures,
-            user: Cell::default(),
-            modules: RefCell::default(),
-            pipelines: RefCell::default(),
-            bandwidths: RefCell::default(),
-            upload_bandwidths: RefCell::default(),
+            user: Mutex::default(),
+            modules: Mutex::default(),
+            pipelines: Mutex::default(),
+            bandwidths: Mutex::default(),
+            upload_bandwidths: Mutex::default(),
             clock_meter: ClockMeter::default(),
-            arithmetic: OnceCell::new(),
-            edit: RefCell::default(),
+            arithmetic: OnceLock::new(),
+            edit: Mutex::default(),
         })
     }
 
@@ -206,23 +208,26 @@ impl Gpu {
     }
 
     /// The tape of a device that records; `None` for others.
-    pub fn tape(&self) -> Option<Ref<'_, Tape>> {
+    pub fn tape(&self) -> Option<MutexGuard<'_, Tape>> {
         let Medium::Tape(tape) = &self.medium else {
             return None;
         };
-        Some(tape.borrow())
+        Some(lock(tape))
     }
 
     /// Commands recorded on the tape since the last call; none without a tape.
     pub fn take_commands(&self) -> Vec<Entry> {
-        let Medium::Tape(tape) = &self.medium else {
-            return Vec::new();
-        };
-        std::mem::take(&mut tape.borrow_mut().commands)
+        let tape = self.tape();
+        tape.map_or(Vec::new(), |mut tape| std::mem::take(&mut tape.commands))
     }
 
-    pub(crate) fn timestamps(&self) -> Option<&Timestamps> {
-        self.wgpu()?.timestamps.as_ref()
+    pub(crate) fn queries(&self) -> Option<&Queries> {
+        self.wgpu()?.queries.as_ref()
+    }
+
+    /// Names the backend that the device works for from now on, for messages.
+    pub fn work_for(&self, user: &'static str) {
+        *lock(&self.user) = user;
     }
 
     /// Returns whether buffers and textures are counted but do not exist.
@@ -230,27 +235,27 @@ impl Gpu {
         matches!(self.medium, Medium::CountsOnly)
     }
 
-    /// The result of `create`, and the bytes of the buffers and textures that it created.
+    /// The result of `create`, and the bytes of the buffers and textures that were created meanwhile.
     pub fn counted<T>(&self, create: impl FnOnce() -> T) -> (T, Bytes) {
-        let before = self.created.take();
-        let created = create();
-        let bytes = self.created.take();
-        self.created.set(before + bytes);
-        (created, bytes)
+        let before = std::mem::take(&mut *lock(&self.created));
+        let result = create();
+        let mut created = lock(&self.created);
+        let bytes = *created;
+        *created += before;
+        (result, bytes)
     }
 
     /// The result of `create`; the bytes of the buffers and textures that it created count for another purpose.
     pub fn counted_as<T>(&self, purpose: Purpose, create: impl FnOnce() -> T) -> T {
-        let before = self.created.take();
-        let created = create();
-        self.created
-            .set(before + Bytes::of(purpose, self.created.take().total()));
-        created
+        let before = *lock(&self.created);
+        let (result, bytes) = self.counted(create);
+        *lock(&self.created) = before + Bytes::of(purpose, bytes.total());
+        result
     }
 
-    /// Work recorded since the last call.
+    /// Work submitted since the last call.
     pub fn take_work(&self) -> FrameWork {
-        self.work.take()
+        std::mem::take(&mut *lock(&self.work))
     }
 
     /// Checks that the adapter supports a stage with the storage buffers of some complete shaders, which share a layout.
@@ -310,12 +315,12 @@ impl Gpu {
         limits
             .max_storage_buffer_binding_size
             .min(limits.max_buffer_size)
-            .min(self.adapter.binding_limit.get())
+            .min(self.adapter.binding_limit)
     }
 
     /// Workgroups in x and in another dimension, if x alone cannot hold as many; the last ones have nothing to do.
     pub(crate) fn folded(&self, groups: u32) -> [u32; 2] {
-        let rows = groups.div_ceil(self.adapter.workgroup_limit.get()).max(1);
+        let rows = groups.div_ceil(self.adapter.workgroup_limit).max(1);
         [groups.div_ceil(rows), rows]
     }
 
@@ -353,7 +358,7 @@ impl Gpu {
         self.polled(
             wgpu::PollType::Wait {
                 submission_index,
-                timeout: Some(self.patience.get()),
+                timeout: Some(self.patience),
             },
             what,
         )
@@ -365,14 +370,14 @@ impl Gpu {
         };
         let polled = device.poll(poll);
         if let Err(wgpu::PollError::Timeout) = polled {
-            let user = Some(self.user.get())
-                .filter(|user| !user.is_empty())
-                .map(|user| format!("{user}: "));
+            let mut user = lock(&self.user).to_owned();
+            if !user.is_empty() {
+                user += ": ";
+            }
             self.failures.lose(format!(
-                "{}{} did not finish {what} within {} s; the run gives up on it",
-                user.unwrap_or_default(),
+                "{user}{} did not finish {what} within {} s; the run gives up on it",
                 self.adapter.summary.name,
-                self.patience.get().as_secs_f64()
+                self.patience.as_secs_f64()
             ));
             // Dropped queues wait for the device: one reference stays forever, so that the process can end.
             std::mem::forget(queue.clone());

@@ -18,13 +18,14 @@ pub(crate) use adapter::{Adapter, CAPTURE_FORMAT, TIMING, fits, needs};
 pub use arithmetic::{WORKGROUPS as ARITHMETIC_WORKGROUPS, wgsl as arithmetic_wgsl};
 pub(crate) use command::{ColorTarget, Command, DepthTarget, DrawPart, Recorder, Targets};
 pub(crate) use commands::Commands;
+pub(crate) use create::TextureDescription;
 pub(crate) use description::{
-    DepthDescription, EntryPoint, FragmentDescription, PipelineDescription, TextureDescription,
+    BindGroupLayout, EntryPoint, FragmentDescription, PipelineDescription,
 };
 pub(crate) use failures::{Failures, one_line};
 pub(crate) use objects::{
     BindGroup, Buffer, COLOR, ComputePipeline, DEPTH, Named, PipelineLayout, RenderPipeline,
-    Resource, Sampler, ShaderModule, Texture, TextureView,
+    Resource, Sampler, ShaderModule, Texture, TextureView, named,
 };
 pub(crate) use staging::Staging;
 pub(crate) use tape::{Entry, Tape};

@@ -78,24 +78,18 @@ impl Resource {
     }
 }
 
-impl From<&Buffer> for Resource {
-    fn from(buffer: &Buffer) -> Self {
-        Self::Buffer {
-            buffer: buffer.clone(),
-            offset: 0,
-            size: None,
-        }
-    }
-}
-
-impl From<Buffer> for Resource {
-    fn from(buffer: Buffer) -> Self {
-        (&buffer).into()
-    }
-}
-
 /// A resource and the name of the variable that it is bound to.
 pub type Named = (&'static str, Resource);
+
+/// A whole buffer, and the name of the variable that it is bound to.
+pub fn named(name: &'static str, buffer: &Buffer) -> Named {
+    let all = Resource::Buffer {
+        buffer: buffer.clone(),
+        offset: 0,
+        size: None,
+    };
+    (name, all)
+}
 
 /// Colours of a picture.
 pub(crate) const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;

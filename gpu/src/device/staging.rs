@@ -10,7 +10,7 @@ use std::time::Duration;
 use wgpu::util::StagingBelt;
 
 /// Size of the pieces in which uploads and read-backs go through staging memory.
-pub(crate) const STAGING_BYTES: u64 = 16 << 20;
+pub const STAGING_BYTES: u64 = 16 << 20;
 
 /// About as many bytes as one thread writes in a nanosecond.
 const BYTES_PER_NS: u64 = 10;
@@ -252,6 +252,6 @@ mod tests {
             }
             assert!(read == numbers, "frame {frame}");
         }
-        assert_eq!(gpu.work.borrow().uploaded, 2 * bytes.len() as u64);
+        assert_eq!(gpu.take_work().uploaded, 2 * bytes.len() as u64);
     }
 }

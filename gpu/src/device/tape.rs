@@ -4,10 +4,8 @@
 //! commands that refer to objects by index. Shader texts and bytes are kept once, in a [`Library`] that tapes share.
 
 use crate::device::command::Command;
-use crate::device::description::Description;
 use indexmap::IndexSet;
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Texts of shaders and contents of buffers and textures, each stored once.
 #[derive(Debug, Default)]
@@ -40,12 +38,6 @@ pub struct Entry {
 }
 
 impl Entry {
-    fn new(what: &impl Serialize, bytes: Option<Vec<u8>>) -> Self {
-        // Serialisation fails only for maps whose keys are no strings.
-        let value = serde_json::to_value(what).unwrap_or_default();
-        Self { value, bytes }
-    }
-
     /// The entry in the page's form: text and bytes by their index in the library.
     pub fn json(&self, library: &mut Library) -> Value {
         let mut value = self.value.clone();
@@ -78,8 +70,8 @@ pub struct Tape {
 
 impl Tape {
     /// Adds an object and returns its index.
-    pub(crate) fn push(&mut self, object: &impl Description) -> usize {
-        self.objects.push(Entry::new(object, object.contents()));
+    pub(crate) fn push(&mut self, object: Entry) -> usize {
+        self.objects.push(object);
         self.objects.len() - 1
     }
 
@@ -104,7 +96,10 @@ impl Tape {
             Command::Write { bytes, .. } => Some(bytes.to_vec()),
             _ => None,
         };
-        let mut entry = Entry::new(command, bytes);
+        let mut entry = Entry {
+            value: json!(command),
+            bytes,
+        };
         if let (true, Some(pass)) = (self.in_pass, self.commands.last_mut())
             && let Some(commands) = pass.value["commands"].as_array_mut()
         {
@@ -121,7 +116,6 @@ impl Tape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
     use skinbench_frame::{DeviceBuffer, DeviceObject};
 
     #[test]

@@ -2,13 +2,12 @@
 
 use arrayvec::ArrayVec;
 use skinbench_frame::{Clock, Stage, StageTime, StageTimer};
-use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 /// Most queries per frame: two per stage, and an outer pair.
-pub(crate) const CAPACITY: u32 = 32;
+pub const CAPACITY: u32 = 32;
 /// The queries that mark a frame's beginning and end.
-pub(crate) const OUTER: [u32; 2] = [0, 1];
+pub const OUTER: [u32; 2] = [0, 1];
 /// Largest ratio of the sum of all stages to the outer pair: clocks have a finite resolution.
 const OUTER_TOLERANCE: f64 = 1.02;
 
@@ -16,7 +15,7 @@ const OUTER_TOLERANCE: f64 = 1.02;
 pub type StageQueries = [u32; 2];
 
 /// Timestamp queries, and the buffers by which they are read.
-pub(crate) struct Queries {
+pub struct Queries {
     pub set: wgpu::QuerySet,
     resolved: wgpu::Buffer,
     /// Holds the ticks of all queries that the device has taken.
@@ -57,97 +56,70 @@ impl Queries {
         }
     }
 
-    /// Makes the first queries readable after the submission.
+    /// Makes the first queries readable after the submission, if there are any.
     pub fn resolve(&self, encoder: &mut wgpu::CommandEncoder, count: u32) {
+        if count == 0 {
+            return;
+        }
         let bytes = u64::from(count) * 8;
         encoder.resolve_query_set(&self.set, 0..count, &self.resolved, 0);
         encoder.copy_buffer_to_buffer(&self.resolved, 0, &self.mappable, 0, bytes);
     }
 }
 
-/// The queries of the frame being recorded.
-pub(crate) struct Timestamps {
-    pub queries: Queries,
-    /// The stages in the order of their queries.
-    stages: RefCell<Vec<Stage>>,
+/// The stages of a frame that queries time, in the order of their queries.
+#[derive(Default)]
+pub struct QueriedStages {
+    stages: ArrayVec<Stage, { CAPACITY as usize / 2 }>,
     /// `true` if the outer pair comes before the stages.
-    outer: Cell<bool>,
+    pub outer: bool,
 }
 
-impl Timestamps {
-    pub(crate) fn new(device: &wgpu::Device, queue: &wgpu::Queue) -> Self {
-        Self {
-            queries: Queries::new(device, queue, "timestamps", CAPACITY),
-            stages: RefCell::new(Vec::with_capacity(CAPACITY as usize / 2)),
-            outer: Cell::default(),
-        }
-    }
-
+impl QueriedStages {
     /// A begin and an end for a stage; `None` if the frame has no query left.
-    pub(crate) fn span(&self, stage: Stage) -> Option<StageQueries> {
+    pub fn span(&mut self, stage: Stage) -> Option<StageQueries> {
         let begin = self.used();
         (begin < CAPACITY).then(|| {
-            self.stages.borrow_mut().push(stage);
+            self.stages.push(stage);
             [begin, begin + 1]
         })
     }
 
-    /// Begins a frame whose commands mark the outer pair. Discards stages that were not collected.
-    pub(crate) fn begin_outer(&self) {
-        self.stages.borrow_mut().clear();
-        self.outer.set(true);
-    }
-
-    pub(crate) fn resolve(&self, encoder: &mut wgpu::CommandEncoder) {
-        let used = self.used();
-        if used > 0 {
-            self.queries.resolve(encoder, used);
-        }
-    }
-
     /// Number of queries used so far.
-    fn used(&self) -> u32 {
-        2 * (u32::from(self.outer.get()) + self.stages.borrow().len() as u32)
+    pub fn used(&self) -> u32 {
+        2 * (u32::from(self.outer) + self.stages.len() as u32)
     }
 
-    /// Number of ticks to read of a frame: none without a stage.
-    pub(crate) fn ticks(&self) -> usize {
-        if self.stages.borrow().is_empty() {
+    /// Number of ticks to read: none without a stage.
+    pub fn ticks(&self) -> usize {
+        if self.stages.is_empty() {
             0
         } else {
             self.used() as usize
         }
     }
 
-    /// Moves the frame's stages into the timer, from the ticks that were read, and starts the next frame. If the sum of
-    /// the stages exceeds the outer pair, it is unknown which are wrong, so the times of all are dropped.
-    pub(crate) fn collect(&self, ticks: &[u64], timer: &mut StageTimer) {
+    /// Appends the times of the stages, from the ticks that were read. If the sum of the stages exceeds the outer pair,
+    /// it is unknown which are wrong, so the times of all are dropped.
+    pub fn collect(&self, ticks: &[u64], ns_per_tick: f32, timer: &mut StageTimer) {
         let mut times = ArrayVec::<_, { CAPACITY as usize / 2 }>::new();
         for pair in ticks.as_chunks::<2>().0 {
-            times.push(elapsed(pair, self.queries.ns_per_tick));
+            times.push(elapsed(pair, ns_per_tick));
         }
-        let outer = usize::from(self.outer.take());
+        let outer = usize::from(self.outer);
         let (whole, stages) = times.split_at(outer.min(times.len()));
         let sum: u64 = stages.iter().flatten().sum();
         let sound = whole
             .iter()
             .flatten()
             .all(|&whole| sum as f64 <= whole as f64 * OUTER_TOLERANCE);
-        let mut own = self.stages.borrow_mut();
-        for (stage, ns) in own.drain(..).zip(stages) {
+        for (&stage, ns) in self.stages.iter().zip(stages) {
             timer.spans.push(StageTime {
                 stage,
                 clock: Clock::Gpu,
                 ns: ns.filter(|_| sound),
             });
         }
-    }
-
-    /// Checks the ticks of a frame with one stage, and starts the next frame. `wall` is the time by the host's clock
-    /// from before the frame was submitted until the device was idle. Returns what is wrong, if anything.
-    pub(crate) fn fault(&self, ticks: &[u64], wall: Duration) -> Option<&'static str> {
-        self.stages.borrow_mut().clear();
-        fault(ticks, self.queries.ns_per_tick, self.outer.take(), wall)
     }
 }
 
@@ -157,9 +129,9 @@ fn elapsed([begin, end]: &[u64; 2], ns_per_tick: f32) -> Option<u64> {
     Some((ticks as f64 * f64::from(ns_per_tick)).round() as u64).filter(|&ns| ns > 0)
 }
 
-/// Fault of the ticks of a frame with one stage, which took `wall` by the host's clock. With an `outer` pair,
-/// that comes first.
-fn fault(ticks: &[u64], ns_per_tick: f32, outer: bool, wall: Duration) -> Option<&'static str> {
+/// Fault of the ticks of a frame with one stage. `wall` is the time by the host's clock from before the frame was submitted
+/// until the device was idle. With an `outer` pair, that comes first.
+pub fn fault(ticks: &[u64], ns_per_tick: f32, outer: bool, wall: Duration) -> Option<&'static str> {
     let pairs = ticks.as_chunks::<2>().0;
     let Some(&[begin, end]) = pairs.last() else {
         return Some("timestamps are missing");

@@ -4,17 +4,18 @@
 use crate::device::{
     BindGroup, Buffer, CAPTURE_FORMAT, ColorTarget, Command, DrawPart, EntryPoint,
     FragmentDescription, PipelineDescription, Recorder, RenderPipeline, Targets, Texture,
-    TextureDescription,
+    TextureDescription, named,
 };
 use crate::forms::kind::CAPTURE;
 use crate::kernel::{GroupLayout, module, once_per_key, pipeline_layout};
 use crate::passes::vertices::{VertexSource, for_each_binding};
 use crate::shader::layout;
 use crate::{Chunk, Gpu};
+use bytemuck::Zeroable;
 use skinbench_frame::{BackendError, Purpose, Result};
 use skinbench_kernels::crowd::Crowd;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Texels per row: a multiple of 256-byte copy rows.
 const WIDTH: u32 = 2048;
@@ -25,7 +26,7 @@ const TEXEL_BYTES: u32 = 16;
 
 /// The pipelines and targets of captures.
 pub struct Capture {
-    source: Rc<VertexSource>,
+    source: Arc<VertexSource>,
     /// Those of each group: for positions with normals, and for tangents.
     pipelines: Vec<[RenderPipeline; 2]>,
     uniform: Buffer,
@@ -39,7 +40,7 @@ impl Capture {
     ///
     /// # Errors
     /// [`BackendError::TooLarge`] if an instance has more vertices than a texture has texels.
-    pub fn new(gpu: &Rc<Gpu>, crowd: &Crowd, source: &Rc<VertexSource>) -> Result<Self> {
+    pub fn new(gpu: &Arc<Gpu>, crowd: &Crowd, source: &Arc<VertexSource>) -> Result<Self> {
         let height = height(crowd);
         let most = gpu.adapter.limits.max_texture_dimension_2d;
         if height > most {
@@ -50,18 +51,12 @@ impl Capture {
             )));
         }
         let first = source.kinds.first();
-        let first = first.map_or(String::new(), |&kind| (source.wgsl)(kind, CAPTURE));
+        let first = first.map_or(String::new(), |&kind| source.access.shader(kind, CAPTURE));
         let own = GroupLayout::new(gpu, "capture", &[&first], 1, wgpu::ShaderStages::VERTEX);
-        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let uniform = gpu.buffer(
-            Purpose::Staging,
-            "capture",
-            size_of::<layout::Capture>() as u64,
-            usage,
-        );
+        let uniform = gpu.uniform(Purpose::Staging, "capture", &layout::Capture::zeroed());
         let layout = pipeline_layout(gpu, "capture", &[&source.layout, &own]);
         let pipelines = once_per_key(source.kinds.iter().copied(), |&kind| {
-            let module = module(gpu, "capture", (source.wgsl)(kind, CAPTURE), true);
+            let module = module(gpu, "capture", source.access.shader(kind, CAPTURE), true);
             let constants = kind.constants();
             let vertex = EntryPoint {
                 module: &module,
@@ -69,39 +64,36 @@ impl Capture {
                 constants: &constants,
             };
             ["position_and_normal", "tangent"].map(|entry_point| {
-                let fragment = EntryPoint {
-                    entry_point,
-                    ..vertex
-                };
-                gpu.create(&PipelineDescription {
+                gpu.pipeline(&PipelineDescription {
                     label: "capture",
                     layout: &layout,
                     vertex,
                     vertex_buffers: &[],
                     topology: wgpu::PrimitiveTopology::PointList,
-                    depth_stencil: None,
+                    depth_bias: None,
                     samples: 1,
-                    fragment: Some(FragmentDescription::new(
-                        fragment,
-                        &[CAPTURE_FORMAT; 2],
-                        wgpu::ColorWrites::ALL,
-                    )),
+                    fragment: Some(FragmentDescription {
+                        shader: EntryPoint {
+                            entry_point,
+                            ..vertex
+                        },
+                        formats: &[CAPTURE_FORMAT; 2],
+                        write_mask: wgpu::ColorWrites::ALL,
+                    }),
                 })
             })
         });
         gpu.check()?;
-        let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         Ok(Self {
-            group: own.bind(gpu, "capture", &[("capture", (&uniform).into())]),
-            source: Rc::clone(source),
+            group: own.bind(gpu, "capture", &[named("capture", &uniform)]),
+            source: Arc::clone(source),
             pipelines,
             uniform,
             targets: ["captured first", "captured second"].map(|label| target(gpu, label, height)),
-            texels: gpu.buffer(
+            texels: gpu.scratch(
                 Purpose::Staging,
                 "captured texels",
                 u64::from(WIDTH * height * TEXEL_BYTES),
-                usage,
             ),
         })
     }
@@ -113,7 +105,7 @@ impl Capture {
     /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn read(
         &self,
-        gpu: &Rc<Gpu>,
+        gpu: &Arc<Gpu>,
         crowd: &Crowd,
         chunk: &Chunk,
         bindings: &BindGroup,
@@ -161,7 +153,7 @@ impl Capture {
     /// Draws the points of some instances over NaN; `instances` is relative to the chunk.
     fn draw(
         &self,
-        gpu: &Rc<Gpu>,
+        gpu: &Arc<Gpu>,
         pipeline: &RenderPipeline,
         bindings: &BindGroup,
         vertices: Range<u32>,
@@ -187,11 +179,7 @@ impl Capture {
             part: DrawPart::default(),
         }));
         commands.run(Command::Pipeline { pipeline });
-        commands.run(Command::Bind {
-            index: 1,
-            group: &self.group,
-            offsets: &[],
-        });
+        commands.bind(1, &self.group, &[]);
         let stride = self.source.stride;
         for_each_binding(
             &mut commands,
@@ -210,7 +198,7 @@ impl Capture {
         commands.finish()
     }
 
-    fn texels_of(&self, gpu: &Rc<Gpu>, texture: &Texture, texels: usize) -> Result<Vec<f32>> {
+    fn texels_of(&self, gpu: &Arc<Gpu>, texture: &Texture, texels: usize) -> Result<Vec<f32>> {
         let rows = (texels as u32).div_ceil(WIDTH);
         let mut commands = gpu.commands("texels");
         commands.run(Command::FromTexture {
@@ -228,18 +216,8 @@ impl Capture {
 
 /// A texture that vertices are drawn into.
 fn target(gpu: &Gpu, label: &str, height: u32) -> Texture {
-    let description = TextureDescription {
-        label,
-        size: wgpu::Extent3d {
-            width: WIDTH,
-            height,
-            depth_or_array_layers: 1,
-        },
-        format: CAPTURE_FORMAT,
-        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
-        levels: 1,
-        samples: 1,
-    };
+    let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
+    let description = TextureDescription::new(label, [WIDTH, height], CAPTURE_FORMAT, usage);
     gpu.texture(Purpose::Staging, &description)
 }
 

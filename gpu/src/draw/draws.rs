@@ -2,17 +2,15 @@
 
 use crate::crowd::table::{Visible, VisibleChunk};
 use crate::device::{
-    BindGroup, Buffer, COLOR, Command, DepthDescription, EntryPoint, FragmentDescription, Named,
-    PipelineDescription, Recorder, RenderPipeline,
+    BindGroup, Buffer, COLOR, Command, EntryPoint, FragmentDescription, Named, PipelineDescription,
+    Recorder, RenderPipeline, named,
 };
 use crate::draw::overlay::unorm8;
 use crate::draw::surfaces::Surfaces;
 use crate::forms::kind::Kind;
-use crate::forms::output::OutputForm;
 use crate::kernel::{GroupLayout, module, once_per_key, pipeline_layout};
 use crate::passes::vertices::{
-    DrawingShader, DrawnSpan, StoredVertices, VertexSource, draw_root, for_each_binding,
-    preskinned_shader,
+    DrawnBatch, StoredVertices, VertexAccess, VertexSource, draw_root, for_each_binding,
 };
 use crate::shader::layout;
 use crate::{Chunk, Commands, Gpu};
@@ -20,18 +18,17 @@ use skinbench_frame::{Mode, Purpose};
 use skinbench_kernels::model::Model;
 use skinbench_kernels::vertex::Cube;
 use std::ops::Range;
-use std::rc::Rc;
 use std::sync::Arc;
 use wgpu::util::DrawIndexedIndirectArgs;
 
 /// Motion of a pixel since the last frame, in units of half the picture; 16 bits per axis.
-pub(crate) const MOTION: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Float;
+pub const MOTION: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Float;
 /// Bytes of a draw's arguments, and offset of the instance count in them.
 const BYTES: u64 = size_of::<DrawIndexedIndirectArgs>() as u64;
 const COUNT: u64 = std::mem::offset_of!(DrawIndexedIndirectArgs, instance_count) as u64;
 
 /// A group's paint, triangles and edges.
-pub(crate) struct GroupDraw {
+pub struct GroupDraw {
     /// Everything that group 1 of a draw binds besides the view and the placements: colours of vertices for timed
     /// frames, textured surfaces for pictures.
     paint: Vec<Named>,
@@ -68,42 +65,36 @@ impl GroupDraw {
     ) -> Vec<Self> {
         let paint = paint.unwrap_or_else(|| {
             let colors: Vec<u32> = models.iter().flat_map(|model| colors(model)).collect();
-            vec![(
-                "colors",
-                gpu.storage(Purpose::Targets, "colors", &colors).into(),
-            )]
+            let colors = gpu.storage(Purpose::Targets, "colors", &colors);
+            vec![named("colors", &colors)]
         });
         let mut all: Vec<u32> = Vec::new();
         let mut first = 0;
-        let mut ends = Vec::with_capacity(models.len());
+        let mut ranges = Vec::with_capacity(models.len());
         for model in models {
             let mesh = model.mesh();
+            let begin = all.len() as u32;
             all.extend(mesh.indices().iter().map(|index| first + index));
             let middle = all.len() as u32;
             all.extend(edges(mode, model).iter().map(|index| first + index));
-            ends.push([middle, all.len() as u32]);
+            ranges.push([begin..middle, middle..all.len() as u32]);
             first += mesh.vertex_count() as u32;
         }
         let contents = bytemuck::cast_slice(&all);
         let usage = wgpu::BufferUsages::INDEX;
         let indices = gpu.buffer_with(Purpose::Targets, "indices", contents, usage);
-        let mut begin = 0;
-        let mut groups = Vec::with_capacity(models.len());
-        for [middle, end] in ends {
-            groups.push(Self {
-                paint: paint.clone(),
-                indices: indices.clone(),
-                triangles: begin..middle,
-                edges: middle..end,
-            });
-            begin = end;
-        }
-        groups
+        let group = |[triangles, edges]: [Range<u32>; 2]| Self {
+            paint: paint.clone(),
+            indices: indices.clone(),
+            triangles,
+            edges,
+        };
+        ranges.into_iter().map(group).collect()
     }
 }
 
 /// Every edge of a model's triangles once, as a line list; none if the mode draws none.
-pub(crate) fn edges(mode: Mode, model: &Model) -> Vec<u32> {
+pub fn edges(mode: Mode, model: &Model) -> Vec<u32> {
     if mode == Mode::Skin {
         return Vec::new();
     }
@@ -118,7 +109,7 @@ pub(crate) fn edges(mode: Mode, model: &Model) -> Vec<u32> {
 }
 
 /// Each vertex's material colour, linear RGBA with 8 bits each.
-pub(crate) fn colors(model: &Model) -> Vec<u32> {
+pub fn colors(model: &Model) -> Vec<u32> {
     let mut colors = vec![0xffff_ffff; model.mesh().vertex_count()];
     for subset in model.mesh().primitives().iter().flat_map(|p| &p.subsets) {
         let color = unorm8(model.materials()[usize::from(subset.material)].base_color);
@@ -132,8 +123,8 @@ pub(crate) fn colors(model: &Model) -> Vec<u32> {
 }
 
 /// Everything that is the same for all draws of a presenter.
-pub(crate) struct Scenery {
-    pub gpu: Rc<Gpu>,
+pub struct Scenery {
+    pub gpu: Arc<Gpu>,
     pub mode: Mode,
     /// For a picture, whether instances are tinted; `None` for timed frames.
     pub picture: Option<bool>,
@@ -144,10 +135,12 @@ pub(crate) struct Scenery {
     /// The view as shaders read it.
     pub view: Buffer,
     pub placements: Buffer,
-    /// The model of each group, and its buffers.
+    /// The model of each group, its kind, of which skinning makes no difference, and its buffers.
     pub models: Vec<Arc<Model>>,
+    pub kinds: Vec<Kind>,
     pub groups: Vec<GroupDraw>,
-    /// The numbers of each chunk of the crowd.
+    /// The chunks of the crowd, and the numbers of each.
+    pub chunks: Vec<Chunk>,
     pub uniforms: Vec<Buffer>,
 }
 
@@ -160,14 +153,14 @@ struct Pipelines {
 }
 
 /// The draws of a source.
-pub(crate) struct Draws {
+pub struct Draws {
     list: Vec<Draw>,
     /// The calls of all draws.
     calls: Vec<DrawIndexedIndirectArgs>,
     /// The calls on the device, if it computes them or takes several at once.
     arguments: Option<Buffer>,
     /// The instances in view, if only those are drawn: their numbers are copied into the arguments.
-    visible: Option<Rc<Visible>>,
+    visible: Option<Arc<Visible>>,
     /// Bytes from one instance's palette to the next, if each instance is drawn separately.
     stride: Option<u32>,
     /// `true` if the motion of pixels is drawn.
@@ -176,7 +169,7 @@ pub(crate) struct Draws {
 
 /// Chunks that are drawn with one set of bindings.
 struct Draw {
-    pipelines: Rc<Pipelines>,
+    pipelines: Arc<Pipelines>,
     vertices: BindGroup,
     paint: BindGroup,
     indices: Buffer,
@@ -186,8 +179,8 @@ struct Draw {
 }
 
 impl Draws {
-    /// Prepares the draws of a source; with `merged`, the chunks of a span share buffers.
-    pub fn new(scenery: &Scenery, source: &VertexSource, merged: bool) -> Self {
+    /// Prepares the draws of a source.
+    pub fn new(scenery: &Scenery, source: &VertexSource) -> Self {
         let mut draws = Self {
             list: Vec::new(),
             calls: Vec::new(),
@@ -196,14 +189,12 @@ impl Draws {
             stride: source.stride,
             motion: source.motion && scenery.picture.is_none(),
         };
-        draws.push_all(scenery, source, merged);
+        draws.push_all(scenery, source);
         let gpu = &scenery.gpu;
-        let at_once = scenery.draws_together(merged) && gpu.adapter.multi_draws.get();
+        let at_once = scenery.draws_together(source.access) && gpu.adapter.multi_draws;
         if source.visible.is_some() || at_once {
-            let mut contents = Vec::with_capacity(draws.calls.len() * BYTES as usize);
-            for call in &draws.calls {
-                contents.extend_from_slice(call.as_bytes());
-            }
+            let calls = draws.calls.iter();
+            let contents: Vec<u8> = calls.flat_map(|call| call.as_bytes()).copied().collect();
             let usage = wgpu::BufferUsages::INDIRECT | wgpu::BufferUsages::COPY_DST;
             let arguments = gpu.buffer_with(Purpose::Targets, "draws", &contents, usage);
             draws.arguments = Some(arguments);
@@ -216,26 +207,25 @@ impl Draws {
         draws
     }
 
-    /// Adds the draws of all spans.
-    fn push_all(&mut self, scenery: &Scenery, source: &VertexSource, merged: bool) {
+    /// Adds the draws of all batches.
+    fn push_all(&mut self, scenery: &Scenery, source: &VertexSource) {
         let visible = source.visible.as_deref();
-        let own = scenery.own_groups(merged);
-        let groups = own.as_ref().unwrap_or(&scenery.groups);
+        let together = scenery.draws_together(source.access);
+        let shared =
+            together.then(|| GroupDraw::sharing(&scenery.gpu, scenery.mode, &scenery.models, None));
+        let groups = shared.as_ref().unwrap_or(&scenery.groups);
         let placements = visible.map_or(&scenery.placements, |visible| &visible.placements);
         let pipelines = once_per_key(source.kinds.iter().copied(), |&kind| {
-            Rc::new(scenery.pipelines(source, kind))
+            Arc::new(scenery.pipelines(source, kind))
         });
         let shown = [
-            ("view", (&scenery.view).into()),
-            ("placements", placements.into()),
+            named("view", &scenery.view),
+            named("placements", placements),
         ];
-        let at_once = if scenery.draws_together(merged) {
-            usize::MAX
-        } else {
-            1
-        };
-        for span in &source.spans {
-            for chunks in span.chunks.chunks(at_once) {
+        let at_once = if together { usize::MAX } else { 1 };
+        let merged = source.access.is_merged();
+        for batch in &source.batches {
+            for chunks in batch.chunks.chunks(at_once) {
                 let group = &groups[chunks[0].group];
                 let paint = [&shown[..], &group.paint].concat();
                 let begin = self.calls.len();
@@ -249,8 +239,8 @@ impl Draws {
                     self.calls.push(call(chunk, edges, merged));
                 }
                 self.list.push(Draw {
-                    pipelines: Rc::clone(&pipelines[chunks[0].group]),
-                    vertices: span.group.clone(),
+                    pipelines: Arc::clone(&pipelines[chunks[0].group]),
+                    vertices: batch.group.clone(),
                     paint: scenery.layout.bind(&scenery.gpu, "draw", &paint),
                     indices: group.indices.clone(),
                     triangles: begin..middle,
@@ -291,11 +281,7 @@ impl Draws {
             pass.run(Command::Pipeline {
                 pipeline: wireframe.map_or(triangles, |[hidden, _]| hidden),
             });
-            pass.run(Command::Bind {
-                index: 1,
-                group: &draw.paint,
-                offsets: &[],
-            });
+            pass.bind(1, &draw.paint, &[]);
             pass.run(Command::Indices {
                 buffer: &draw.indices,
             });
@@ -309,44 +295,28 @@ impl Draws {
 
     fn call(&self, pass: &mut Commands, draw: &Draw, range: &Range<usize>) {
         if let Some(arguments) = &self.arguments {
-            pass.run(Command::Bind {
-                index: 0,
-                group: &draw.vertices,
-                offsets: &[],
-            });
+            pass.bind(0, &draw.vertices, &[]);
             return pass.run(Command::DrawIndexedIndirect {
                 arguments,
                 offset: range.start as u64 * BYTES,
                 count: range.len() as u32,
             });
         }
-        let calls = &self.calls[range.clone()];
-        for_each_binding(
-            pass,
-            &draw.vertices,
-            self.stride,
-            instances(&calls[0]),
-            |pass, bound| {
-                for call in calls.iter().filter(|call| call.index_count > 0) {
-                    // Chunks that are drawn together are bound once.
-                    let drawn = if self.stride.is_some() {
-                        bound.clone()
-                    } else {
-                        instances(call)
-                    };
-                    pass.run(Command::DrawIndexed {
-                        indices: call.first_index..call.first_index + call.index_count,
-                        instances: drawn,
-                    });
-                }
-            },
-        );
+        for call in &self.calls[range.clone()] {
+            if call.index_count == 0 {
+                continue;
+            }
+            let indices = call.first_index..call.first_index + call.index_count;
+            let instances = call.first_instance..call.first_instance + call.instance_count;
+            let draw_bound = |pass: &mut Commands, instances| {
+                pass.run(Command::DrawIndexed {
+                    indices: indices.clone(),
+                    instances,
+                });
+            };
+            for_each_binding(pass, &draw.vertices, self.stride, instances, draw_bound);
+        }
     }
-}
-
-/// The instances of a draw.
-fn instances(call: &DrawIndexedIndirectArgs) -> Range<u32> {
-    call.first_instance..call.first_instance + call.instance_count
 }
 
 /// The draw of a chunk's indices.
@@ -361,16 +331,9 @@ fn call(chunk: &Chunk, indices: &Range<u32>, merged: bool) -> DrawIndexedIndirec
 }
 
 impl Scenery {
-    /// Returns whether a draw takes several models, if the chunks of a source are `merged`: a picture binds the surfaces
-    /// of one model at a time.
-    pub fn draws_together(&self, merged: bool) -> bool {
-        merged && self.picture.is_none()
-    }
-
-    /// Groups in buffers that all models share; `None` for the scene's own.
-    fn own_groups(&self, merged: bool) -> Option<Vec<GroupDraw>> {
-        self.draws_together(merged)
-            .then(|| GroupDraw::sharing(&self.gpu, self.mode, &self.models, None))
+    /// Returns whether a draw takes several models: a picture binds the surfaces of one model at a time.
+    fn draws_together(&self, access: VertexAccess) -> bool {
+        access.is_merged() && self.picture.is_none()
     }
 
     /// Stored vertices as a source. A vertex has its index in the model, or, if models are drawn together, among those
@@ -378,71 +341,61 @@ impl Scenery {
     pub fn source(&self, stored: &StoredVertices) -> VertexSource {
         let gpu = &self.gpu;
         let motion = !stored.previous.is_empty();
-        let merged = stored.merged;
-        let output = stored.form.output;
-        let wgsl: DrawingShader = Box::new(move |kind, root| {
-            let output = output.unwrap_or(OutputForm::of(kind.format.encoding));
-            preskinned_shader(output, merged, root)
-        });
-        // The kind of skinning makes no difference to drawing.
-        let kinds: Vec<_> = stored
+        let access = VertexAccess::Reads {
+            output: stored.form.output,
+            merged: stored.merged,
+        };
+        let first = self
             .kinds
-            .iter()
-            .map(|&kind| Kind {
-                influences: 1,
-                ..kind
-            })
-            .collect();
-        let first = kinds
             .first()
-            .map(|&kind| wgsl(kind, draw_root(motion, false)))
+            .map(|&kind| access.shader(kind, draw_root(motion, false)))
             .unwrap_or_default();
         let layout = GroupLayout::new(gpu, "vertices", &[&first], 0, wgpu::ShaderStages::VERTEX);
-        let tables = merged.then(|| self.tables(stored));
-        let mut spans = Vec::with_capacity(stored.spans.len());
-        for (index, chunks) in stored.spans.iter().enumerate() {
+        let tables = access.is_merged().then(|| self.tables(stored, access));
+        let mut batches = Vec::with_capacity(stored.batches.len());
+        for (index, chunks) in stored.batches.iter().enumerate() {
             let mut resources: Vec<Named> = match (&tables, &stored.form.visible) {
                 (Some(tables), _) => tables.to_vec(),
                 (None, Some(visible)) => vec![("chunk", visible.chunks[index].chunk())],
-                (None, None) => vec![("chunk", (&self.uniforms[index]).into())],
+                (None, None) => vec![named("chunk", &self.uniforms[index])],
             };
             if let Some(buffer) = stored.buffers.get(index) {
-                resources.push(("vertices", buffer.into()));
+                resources.push(named("vertices", buffer));
             }
             if let Some(buffer) = stored.previous.get(index) {
-                resources.push(("previous", buffer.into()));
+                resources.push(named("previous", buffer));
             }
-            spans.push(DrawnSpan {
+            batches.push(DrawnBatch {
                 group: layout.bind(gpu, "vertices", &resources),
                 chunks: chunks.clone(),
             });
         }
         let visible = stored.form.visible.clone();
         VertexSource {
-            wgsl,
-            kinds,
+            access,
+            kinds: self.kinds.clone(),
             layout,
-            spans,
+            batches,
             stride: None,
             motion,
             visible,
         }
     }
 
-    /// Tables of the instances of merged spans and of their models' cubes.
-    fn tables(&self, stored: &StoredVertices) -> [Named; 2] {
+    /// Tables of the instances of batches of several models, and of these models' cubes.
+    fn tables(&self, stored: &StoredVertices, access: VertexAccess) -> [Named; 2] {
         let mut firsts = Vec::with_capacity(self.models.len());
         let mut next = 0;
         for model in &self.models {
             firsts.push(next);
-            if self.draws_together(true) {
+            if self.draws_together(access) {
                 next += model.mesh().vertex_count() as u32;
             }
         }
         let mut instances = Vec::new();
-        for span in &stored.spans {
+        for batch in &stored.batches {
             let mut place = 0u32;
-            for chunk in span {
+            for chunk in batch {
                 for _ in chunk.instances.clone() {
                     let model = chunk.group as u32;
                     instances.push(layout::DrawnInstance {
@@ -462,17 +415,14 @@ impl Scenery {
             .gpu
             .storage(Purpose::Targets, "drawn instances", &instances);
         let cubes = self.gpu.storage(Purpose::Targets, "cubes", &cubes);
-        [
-            ("drawn_instances", instances.into()),
-            ("cubes", cubes.into()),
-        ]
+        [named("drawn_instances", &instances), named("cubes", &cubes)]
     }
 
     fn pipelines(&self, source: &VertexSource, kind: Kind) -> Pipelines {
         let gpu = &self.gpu;
         let picture = self.picture.is_some();
         let motion = source.motion && !picture;
-        let wgsl = (source.wgsl)(kind, draw_root(motion, picture));
+        let wgsl = source.access.shader(kind, draw_root(motion, picture));
         let module = module(gpu, "draw", wgsl, true);
         let layout = pipeline_layout(gpu, "draw", &[&source.layout, &self.layout]);
         let mut constants = kind.constants();
@@ -485,25 +435,27 @@ impl Scenery {
             entry_point: if motion { "vertex_motion" } else { "vertex" },
             constants: &constants,
         };
-        let shaded = EntryPoint {
-            entry_point: if motion {
-                "fragment_motion"
-            } else {
-                "fragment"
+        let shaded = FragmentDescription {
+            shader: EntryPoint {
+                entry_point: if motion {
+                    "fragment_motion"
+                } else {
+                    "fragment"
+                },
+                ..vertex
             },
-            ..vertex
+            formats: &[COLOR, MOTION][..1 + usize::from(motion)],
+            write_mask: wgpu::ColorWrites::ALL,
         };
-        let formats = &[COLOR, MOTION][..1 + usize::from(motion)];
-        let all = wgpu::ColorWrites::ALL;
         let color = PipelineDescription {
             label: "color",
             layout: &layout,
             vertex,
             vertex_buffers: &[],
             topology: wgpu::PrimitiveTopology::TriangleList,
-            depth_stencil: Some(DepthDescription::biased(0)),
+            depth_bias: Some(0),
             samples: self.samples,
-            fragment: Some(FragmentDescription::new(shaded, formats, all)),
+            fragment: Some(shaded),
         };
         // Depth passes need positions alone.
         let depth_only = PipelineDescription {
@@ -518,37 +470,31 @@ impl Scenery {
         let mut wireframe = None;
         if self.mode != Mode::Skin {
             let both = self.mode == Mode::SkinAndWireframe;
-            let beneath = if both {
-                all
-            } else {
-                wgpu::ColorWrites::empty()
-            };
+            let mut beneath = shaded;
+            let mut edge = shaded;
+            if !both {
+                beneath.write_mask = wgpu::ColorWrites::empty();
+            } else if picture {
+                // Over lit triangles, edges need a colour of their own.
+                edge.shader.entry_point = "fragment_edge";
+            }
             let hidden = PipelineDescription {
                 label: "hidden",
-                depth_stencil: Some(DepthDescription::biased(2)),
-                fragment: Some(FragmentDescription::new(shaded, formats, beneath)),
+                depth_bias: Some(2),
+                fragment: Some(beneath),
                 ..color.clone()
-            };
-            // Over lit triangles, edges need a colour of their own.
-            let edge = EntryPoint {
-                entry_point: if both && picture {
-                    "fragment_edge"
-                } else {
-                    shaded.entry_point
-                },
-                ..vertex
             };
             let edges = PipelineDescription {
                 label: "edges",
                 topology: wgpu::PrimitiveTopology::LineList,
-                fragment: Some(FragmentDescription::new(edge, formats, all)),
+                fragment: Some(edge),
                 ..color.clone()
             };
-            wireframe = Some([gpu.create(&hidden), gpu.create(&edges)]);
+            wireframe = Some([gpu.pipeline(&hidden), gpu.pipeline(&edges)]);
         }
         Pipelines {
-            depth_only: gpu.create(&depth_only),
-            color: gpu.create(&color),
+            depth_only: gpu.pipeline(&depth_only),
+            color: gpu.pipeline(&color),
             wireframe,
         }
     }

@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn every_instance_has_a_shadow_where_it_stands() {
-        let model = std::sync::Arc::new(skinbench_formats::walker::walker(500).unwrap());
+        let model = std::sync::Arc::new(skinbench_characters::walker(500).unwrap());
         let mut crowd = Crowd::new();
         let placed = [2.0, 5.0].map(|x| {
             let mut rows = skinbench_kernels::model::IDENTITY_ROWS;

@@ -3,8 +3,8 @@
 
 use crate::Gpu;
 use crate::device::{
-    BindGroup, Buffer, COLOR, DepthDescription, EntryPoint, FragmentDescription,
-    PipelineDescription, RenderPipeline,
+    BindGroup, Buffer, COLOR, EntryPoint, FragmentDescription, PipelineDescription, RenderPipeline,
+    named,
 };
 use crate::kernel::{GroupLayout, module, pipeline_layout};
 use crate::shader::shader;
@@ -39,7 +39,7 @@ impl LineEnd {
 }
 
 /// Numbers from 0 to 1 with 8 bits each, the first one lowest, as `unpack4x8unorm` reads them.
-pub(crate) fn unorm8(numbers: [f32; 4]) -> u32 {
+pub fn unorm8(numbers: [f32; 4]) -> u32 {
     u32::from_le_bytes(numbers.map(|number| (number.clamp(0.0, 1.0) * 255.0).round() as u8))
 }
 
@@ -71,18 +71,18 @@ pub struct Overlay {
 }
 
 /// Pipelines of lines and of triangles, and the bindings of both.
-pub(crate) struct OverlayPipelines {
-    pub(crate) lines: RenderPipeline,
-    pub(crate) triangles: RenderPipeline,
-    pub(crate) bindings: BindGroup,
+pub struct OverlayPipelines {
+    pub lines: RenderPipeline,
+    pub triangles: RenderPipeline,
+    pub bindings: BindGroup,
 }
 
 impl OverlayPipelines {
     /// `view` holds the view as shaders read it.
-    pub(crate) fn new(gpu: &Gpu, view: &Buffer, samples: u32) -> Self {
+    pub fn new(gpu: &Gpu, view: &Buffer, samples: u32) -> Self {
         let wgsl = shader("lines.wgsl", &[]);
         let layout = GroupLayout::new(gpu, "lines", &[&wgsl], 0, wgpu::ShaderStages::VERTEX);
-        let bindings = layout.bind(gpu, "lines", &[("view", view.into())]);
+        let bindings = layout.bind(gpu, "lines", &[named("view", view)]);
         let module = module(gpu, "lines", wgsl, false);
         let pipeline_layout = pipeline_layout(gpu, "lines", &[&layout]);
         let vertex = EntryPoint {
@@ -104,17 +104,17 @@ impl OverlayPipelines {
                 attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Unorm8x4],
             })],
             topology: wgpu::PrimitiveTopology::LineList,
-            depth_stencil: Some(DepthDescription::biased(0)),
+            depth_bias: Some(0),
             samples,
-            fragment: Some(FragmentDescription::new(
-                fragment,
-                &[COLOR],
-                wgpu::ColorWrites::ALL,
-            )),
+            fragment: Some(FragmentDescription {
+                shader: fragment,
+                formats: &[COLOR],
+                write_mask: wgpu::ColorWrites::ALL,
+            }),
         };
         Self {
-            lines: gpu.create(&lines),
-            triangles: gpu.create(&PipelineDescription {
+            lines: gpu.pipeline(&lines),
+            triangles: gpu.pipeline(&PipelineDescription {
                 label: "triangles",
                 topology: wgpu::PrimitiveTopology::TriangleList,
                 ..lines

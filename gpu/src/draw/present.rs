@@ -1,6 +1,7 @@
 //! Offscreen drawing of any backend's crowd: one instanced draw per chunk and pass, or one per pass if models share
 //! buffers.
 
+use crate::crowd::table::{Visible, chunk_uniform};
 use crate::device::{
     Buffer, COLOR, ColorTarget, Command, DEPTH, DepthTarget, DrawPart, Recorder, Targets, Texture,
     TextureDescription,
@@ -14,14 +15,14 @@ use crate::kernel::GroupLayout;
 use crate::passes::update::{Record, Update};
 use crate::passes::vertices::{BufferForm, Drawable, StoredVertices, draw_root, preskinned_shader};
 use crate::shader::layout;
-use crate::{Chunk, Commands, Gpu, MeshForm, PaletteForm, Visible, chunk_uniform};
+use crate::{Commands, Gpu, MeshForm};
+use arrayvec::ArrayVec;
 use skinbench_frame::{
     BackendError, FrameInput, OutputBuffers, Purpose, Result, Stage, StageTimer, View,
 };
 use skinbench_kernels::crowd::Crowd;
 use skinbench_kernels::model::Model;
 use std::cell::OnceCell;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Linear RGB of the background.
@@ -43,25 +44,17 @@ fn target(
     } else {
         wgpu::TextureUsages::empty()
     };
-    let size = wgpu::Extent3d {
-        width: view.width,
-        height: view.height,
-        depth_or_array_layers: 1,
-    };
+    let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | copied;
     let description = TextureDescription {
-        label,
-        size,
-        format,
-        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | copied,
-        levels: 1,
         samples,
+        ..TextureDescription::new(label, [view.width, view.height], format, usage)
     };
     gpu.texture(Purpose::Targets, &description)
 }
 
 /// The instances in view of vertices in the output buffers, by which two forms are told apart.
 fn in_view(form: &BufferForm) -> Option<*const Visible> {
-    form.visible.as_ref().map(Rc::as_ptr)
+    form.visible.as_ref().map(Arc::as_ptr)
 }
 
 /// Returns whether two drawables are the same vertices, those of the output buffers in the same form.
@@ -70,8 +63,8 @@ fn same(one: &Drawable, other: &Drawable) -> bool {
         (Drawable::Output(a), Drawable::Output(b)) => {
             a.output == b.output && in_view(a) == in_view(b)
         }
-        (Drawable::Stored(a), Drawable::Stored(b)) => Rc::ptr_eq(a, b),
-        (Drawable::Shader(a), Drawable::Shader(b)) => Rc::ptr_eq(a, b),
+        (Drawable::Stored(a), Drawable::Stored(b)) => Arc::ptr_eq(a, b),
+        (Drawable::Shader(a), Drawable::Shader(b)) => Arc::ptr_eq(a, b),
         _ => false,
     }
 }
@@ -81,9 +74,6 @@ pub struct Presenter {
     scenery: Scenery,
     view: View,
     passes: u32,
-    /// The chunks of the output buffers, and the kind of each group.
-    chunks: Vec<Chunk>,
-    kinds: Vec<Kind>,
     overlay: OnceCell<OverlayPipelines>,
     color: Texture,
     /// Texture with several samples per pixel, from which `color` is resolved in a picture.
@@ -111,7 +101,7 @@ impl Presenter {
         gpu.has(wgpu::ShaderStages::VERTEX, &[simplest_shader(false)])
             .ok()?;
         Some(
-            gpu.counted(|| Self::new(Rc::clone(&gpu), crowd, *view, 1).is_ok())
+            gpu.counted(|| Self::new(Arc::clone(&gpu), crowd, *view, 1).is_ok())
                 .1
                 .total(),
         )
@@ -122,7 +112,7 @@ impl Presenter {
     ///
     /// # Errors
     /// [`BackendError::TooLarge`] if the crowd or the view exceeds a limit of the adapter.
-    pub fn new(gpu: Rc<Gpu>, crowd: &Crowd, view: View, passes: u32) -> Result<Self> {
+    pub fn new(gpu: Arc<Gpu>, crowd: &Crowd, view: View, passes: u32) -> Result<Self> {
         Self::painted(gpu, crowd, view, passes, None)
     }
 
@@ -132,7 +122,7 @@ impl Presenter {
     /// # Errors
     /// As [`Presenter::new`].
     pub fn for_pictures(
-        gpu: Rc<Gpu>,
+        gpu: Arc<Gpu>,
         crowd: &Crowd,
         view: View,
         surfaces: &Surfaces,
@@ -142,7 +132,7 @@ impl Presenter {
     }
 
     fn painted(
-        gpu: Rc<Gpu>,
+        gpu: Arc<Gpu>,
         crowd: &Crowd,
         view: View,
         passes: u32,
@@ -153,6 +143,10 @@ impl Presenter {
             .iter()
             .map(|group| Arc::clone(&group.model))
             .collect();
+        let kind = |group| Kind {
+            influences: 1,
+            ..Kind::of(group, MeshForm::Nothing)
+        };
         let (surfaces, picture) = picture.unzip();
         let largest = gpu.adapter.limits.max_texture_dimension_2d;
         if view.width > largest || view.height > largest {
@@ -162,7 +156,6 @@ impl Presenter {
             )));
         }
         let chunks = gpu.chunks(crowd)?;
-        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let stages = wgpu::ShaderStages::VERTEX_FRAGMENT;
         let samples = if picture.is_some() { SAMPLES } else { 1 };
         let scenery = Scenery {
@@ -176,19 +169,16 @@ impl Presenter {
                 1,
                 stages,
             ),
-            view: gpu.buffer_with(
-                Purpose::Targets,
-                "view",
-                bytemuck::bytes_of(&view_uniform(&view)),
-                usage,
-            ),
+            view: gpu.uniform(Purpose::Targets, "view", &view_uniform(&view)),
             placements: gpu.storage(Purpose::Targets, "placements", crowd.placements()),
             groups: GroupDraw::all(&gpu, view.mode, &models, surfaces),
             models,
+            kinds: crowd.groups().iter().map(kind).collect(),
             uniforms: chunks
                 .iter()
                 .map(|chunk| chunk_uniform(&gpu, Purpose::Targets, crowd, chunk))
                 .collect(),
+            chunks,
             gpu,
         };
         let gpu = &scenery.gpu;
@@ -206,8 +196,6 @@ impl Presenter {
             scenery,
             view,
             passes,
-            chunks,
-            kinds: Kind::all(crowd, MeshForm::Plain, PaletteForm::Rows, None),
             overlay: OnceCell::new(),
             color,
             multisampled,
@@ -238,7 +226,7 @@ impl Presenter {
         frame: &FrameInput,
         timer: &mut StageTimer,
     ) -> Commands {
-        let gpu = Rc::clone(self.gpu());
+        let gpu = Arc::clone(self.gpu());
         let output = &*frame.output;
         let mut commands = commands.unwrap_or_else(|| gpu.frame("frame"));
         if let Some(update) = &mut self.update {
@@ -272,25 +260,20 @@ impl Presenter {
         draws.update(&mut commands);
         for pass in 0..self.passes {
             let last = pass + 1 == self.passes;
-            let motion = self
-                .motion
-                .as_ref()
-                .filter(|_| draws.motion)
-                .unwrap_or(&self.color);
-            let motion = ColorTarget {
-                view: &motion.view,
-                resolve: None,
-                clear: Some([0.0; 4]),
-            };
-            let colors = [self.color_target(Some(BACKGROUND)), motion];
-            let count = if last {
-                1 + usize::from(draws.motion)
-            } else {
-                0
-            };
+            let mut colors = ArrayVec::<_, 2>::new();
+            if last {
+                colors.push(self.color_target(Some(BACKGROUND)));
+            }
+            if let (true, true, Some(motion)) = (last, draws.motion, &self.motion) {
+                colors.push(ColorTarget {
+                    view: &motion.view,
+                    resolve: None,
+                    clear: Some([0.0; 4]),
+                });
+            }
             commands.run(Command::Render(Targets {
                 label: "draw",
-                colors: &colors[..count],
+                colors: &colors,
                 depth: Some(DepthTarget {
                     view: &self.depth.view,
                     clear: Some(1.0),
@@ -309,22 +292,17 @@ impl Presenter {
     /// Prepares the draws of vertices.
     fn draws_of(&self, vertices: &Drawable, output: &OutputBuffers) -> Draws {
         let stored = match vertices {
-            Drawable::Shader(source) => return Draws::new(&self.scenery, source, false),
-            Drawable::Stored(stored) => Rc::clone(stored),
-            Drawable::Output(form) => Rc::new(StoredVertices {
-                spans: self
-                    .chunks
-                    .iter()
-                    .map(|chunk| vec![chunk.clone()])
-                    .collect(),
+            Drawable::Shader(source) => return Draws::new(&self.scenery, source),
+            Drawable::Stored(stored) => Arc::clone(stored),
+            Drawable::Output(form) => Arc::new(StoredVertices {
+                batches: self.scenery.chunks.chunks(1).map(<[_]>::to_vec).collect(),
                 buffers: output.device.clone(),
                 previous: output.previous.clone(),
-                kinds: self.kinds.clone(),
                 merged: false,
                 form: form.clone(),
             }),
         };
-        Draws::new(&self.scenery, &self.scenery.source(&stored), stored.merged)
+        Draws::new(&self.scenery, &self.scenery.source(&stored))
     }
 
     /// Draws lines and triangles into the picture and waits: for pictures, not for timing.
@@ -352,11 +330,7 @@ impl Presenter {
             }),
             part: DrawPart::default(),
         }));
-        commands.run(Command::Bind {
-            index: 0,
-            group: &pipelines.bindings,
-            offsets: &[],
-        });
+        commands.bind(0, &pipelines.bindings, &[]);
         commands.run(Command::Pipeline {
             pipeline: &pipelines.triangles,
         });
@@ -415,13 +389,8 @@ impl Presenter {
         let gpu = self.gpu();
         let height = self.view.height;
         let row = (self.view.width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
-        let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        let buffer = gpu.buffer(
-            Purpose::Staging,
-            "picture",
-            u64::from(row) * u64::from(height),
-            usage,
-        );
+        let bytes = u64::from(row) * u64::from(height);
+        let buffer = gpu.scratch(Purpose::Staging, "picture", bytes);
         let mut commands = gpu.commands("picture");
         commands.run(Command::FromTexture {
             from: target,
@@ -439,31 +408,25 @@ impl Presenter {
             .collect())
     }
 
-    fn gpu(&self) -> &Rc<Gpu> {
+    fn gpu(&self) -> &Arc<Gpu> {
         &self.scenery.gpu
     }
 
     /// The target of colours: cleared, or as it is.
     fn color_target(&self, clear: Option<[f64; 4]>) -> ColorTarget<'_> {
-        match &self.multisampled {
-            Some(samples) => ColorTarget {
-                view: &samples.view,
-                resolve: Some(&self.color.view),
-                clear,
-            },
-            None => ColorTarget {
-                view: &self.color.view,
-                resolve: None,
-                clear,
-            },
+        let samples = self.multisampled.as_ref();
+        ColorTarget {
+            view: &samples.unwrap_or(&self.color).view,
+            resolve: samples.map(|_| &self.color.view),
+            clear,
         }
     }
 
     /// Uploads the host side of the output buffers, which holds the chunks one after the other.
     fn upload(&self, commands: &mut Commands, FrameInput { crowd, output, .. }: &FrameInput) {
-        commands.run(Command::Stage(Stage::Upload.name()));
+        commands.run(Command::Stage(Stage::Upload));
         let mut bytes: &[u8] = bytemuck::cast_slice(&output.host[..]);
-        for (chunk, buffer) in self.chunks.iter().zip(&output.device) {
+        for (chunk, buffer) in self.scenery.chunks.iter().zip(&output.device) {
             let (vertices, rest) = bytes.split_at(chunk.output_bytes(crowd) as usize);
             commands.upload(buffer, vertices);
             bytes = rest;

@@ -5,7 +5,7 @@ use skinbench_formats::decode::Pixels;
 use std::ops::Range;
 
 /// The image in another size. Each new pixel is the average of those that it covers, weighted by their alpha.
-pub(crate) fn scaled(image: &Pixels, size: [u32; 2]) -> Pixels {
+pub fn scaled(image: &Pixels, size: [u32; 2]) -> Pixels {
     if image.size == size {
         return image.clone();
     }

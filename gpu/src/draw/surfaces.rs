@@ -2,8 +2,8 @@
 //! plain colours instead.
 
 use crate::Gpu;
-use crate::device::TextureDescription;
 use crate::device::objects::{self, Named, Resource, Sampler};
+use crate::device::{TextureDescription, named};
 use crate::draw::overlay::unorm8;
 use crate::draw::scaling::scaled;
 use crate::kernel::once_per_key;
@@ -80,24 +80,15 @@ impl Surfaces {
             }
         });
         let vertices = vertices(model, &images);
-        let texture = texture(gpu, size, &layers);
+        let view = gpu.array_view(&texture(gpu, size, &layers));
+        let sampler = sampler.clone();
         vec![
-            (
+            named(
                 "surfaces",
-                gpu.storage(Purpose::Targets, "surfaces", &vertices).into(),
+                &gpu.storage(Purpose::Targets, "surfaces", &vertices),
             ),
-            (
-                "layers",
-                Resource::View {
-                    view: gpu.array_view(&texture),
-                },
-            ),
-            (
-                "repeating",
-                Resource::Sampler {
-                    sampler: sampler.clone(),
-                },
-            ),
+            ("layers", Resource::View { view }),
+            ("repeating", Resource::Sampler { sampler }),
         ]
     }
 
@@ -148,21 +139,13 @@ fn layer_size(images: &[[u32; 2]]) -> [u32; 2] {
 
 /// A texture of these layers with all their smaller levels; one white texel if there are none.
 fn texture(gpu: &Gpu, size: [u32; 2], layers: &[Pixels]) -> objects::Texture {
-    let [width, height] = size;
-    let levels = width.max(height).ilog2() + 1;
-    let size = wgpu::Extent3d {
-        width,
-        height,
-        depth_or_array_layers: layers.len().max(1) as u32,
-    };
-    let description = TextureDescription {
-        label: "surfaces",
-        size,
-        format: FORMAT,
-        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+    let levels = size[0].max(size[1]).ilog2() + 1;
+    let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
+    let mut description = TextureDescription {
         levels,
-        samples: 1,
+        ..TextureDescription::new("surfaces", size, FORMAT, usage)
     };
+    description.size.depth_or_array_layers = layers.len().max(1) as u32;
     let texture = gpu.texture(Purpose::Targets, &description);
     for (layer, pixels) in (0..).zip(layers) {
         let mut pixels = pixels.clone();

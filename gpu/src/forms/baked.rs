@@ -3,7 +3,7 @@
 //! palettes of layers.
 
 use crate::Gpu;
-use crate::device::{Buffer, Named, fits};
+use crate::device::{Buffer, Named, fits, named};
 use crate::shader::layout;
 use bytesize::ByteSize;
 use rayon::prelude::*;
@@ -158,7 +158,7 @@ struct Baked {
     rounding: f64,
 }
 
-/// Number of frames (`Shown` in shaders/baked.wgsl) that each instance of a group shows: its layers, and the rest pose
+/// Number of frames (`FramePair` in shaders/baked.wgsl) that each instance of a group shows: its layers, and the rest pose
 /// if no layer may be there.
 pub fn width(crowd: &Crowd, group: &Group) -> u32 {
     let mut most = 0;
@@ -212,11 +212,10 @@ impl BakedGroups {
             }
             bytes += plan.bytes;
             let words = plan.bytes as usize / 4;
-            let usage = wgpu::BufferUsages::STORAGE;
             let clips = gpu.storage(Purpose::Clips, "baked clips", &plan.table());
             groups.push(BakedGroup {
-                clips: ("clips", clips.into()),
-                frames: gpu.buffer_of(Purpose::Clips, "baked frames", words, usage, || {
+                clips: named("clips", &clips),
+                frames: gpu.storage_of(Purpose::Clips, "baked frames", words, || {
                     let baked = plan.baked(group, format);
                     rounding = rounding.max(baked.rounding);
                     baked.words

@@ -351,7 +351,7 @@ fn unit(rotation: [f32; 4]) -> [f32; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use skinbench_formats::walker::walker;
+    use skinbench_characters::walker;
 
     /// The walker's clips rotate 65 joints and move the pelvis; none has a scale.
     #[test]

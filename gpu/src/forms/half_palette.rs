@@ -28,7 +28,7 @@ fn matrix_error(scale: f64) -> f64 {
 }
 
 /// For each entry of a group's palettes the point that [half precision](skinbench_kernels::device_palette::DeviceForm::Half) maps exactly.
-pub(crate) fn centres(crowd: &Crowd, group: &Group) -> Vec<[f32; 3]> {
+pub fn centres(crowd: &Crowd, group: &Group) -> Vec<[f32; 3]> {
     crowd
         .entry_reaches(group)
         .iter()
@@ -37,7 +37,7 @@ pub(crate) fn centres(crowd: &Crowd, group: &Group) -> Vec<[f32; 3]> {
 }
 
 /// Stated error of a crowd's palettes; joints must not scale unevenly.
-pub(crate) fn approximation(crowd: &Crowd) -> Approximation {
+pub fn approximation(crowd: &Crowd) -> Approximation {
     let mut stated = Approximation {
         pose: 0.0,
         position: 0.0,

@@ -1,7 +1,7 @@
 //! Constant data on the device: a model's vertices and a chunk's numbers, uploaded once.
 
 use crate::Gpu;
-use crate::device::objects::Named;
+use crate::device::{Named, named};
 use crate::forms::packing::{self, Grid};
 use crate::shader::layout::{INLINE, Influence, Vertex};
 use bytemuck::Zeroable;
@@ -80,7 +80,7 @@ pub fn upload_meshes(gpu: &Gpu, groups: &[&Group], form: MeshForm) -> [Named; 3]
         ("influences", influences),
         ("tangents", tangents),
     ];
-    streams.map(|(name, stream)| (name, gpu.storage(Purpose::Mesh, name, &stream).into()))
+    streams.map(|(name, stream)| named(name, &gpu.storage(Purpose::Mesh, name, &stream)))
 }
 
 /// Appends a group's vertices in a form, and the influences beside them.
@@ -135,7 +135,7 @@ fn tangents(group: &Group) -> &[[f32; 4]] {
 }
 
 /// Number of influences after a vertex's fourth, of all vertices.
-pub(crate) fn more_influences(mesh: &Mesh) -> usize {
+pub fn more_influences(mesh: &Mesh) -> usize {
     let more = |run: &VertexRun| {
         run.vertex_count as usize * (run.influences as usize).saturating_sub(INLINE)
     };

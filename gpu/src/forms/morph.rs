@@ -2,7 +2,7 @@
 //! `skin` or `draw`.
 
 use crate::Gpu;
-use crate::device::{Resource, fits};
+use crate::device::{Named, Resource, fits, named};
 use crate::shader::wgsl::Role;
 use skinbench_frame::{Purpose, Result};
 use skinbench_kernels::crowd::{Crowd, Group};
@@ -115,20 +115,21 @@ fn heads(vertices: usize) -> usize {
 }
 
 /// Uploads the deltas of a group's targets.
-pub(crate) fn deltas(gpu: &Gpu, group: &Group, form: MorphForm) -> Resource {
+pub(crate) fn deltas(gpu: &Gpu, group: &Group, form: MorphForm) -> Named {
+    let name = "morph_deltas";
     let elements = elements(group, form);
     if form != MorphForm::Texture {
-        return gpu.storage(Purpose::Mesh, "morph deltas", &elements).into();
+        return named(name, &gpu.storage(Purpose::Mesh, name, &elements));
     }
     let height = (elements.len() / TEXTURE_WIDTH as usize) as u32;
-    let texture = gpu.float_texture(Purpose::Mesh, "morph deltas", TEXTURE_WIDTH, height);
+    let texture = gpu.float_texture(Purpose::Mesh, name, TEXTURE_WIDTH, height);
     gpu.write_texture(
         &texture,
         [0, 0],
         [TEXTURE_WIDTH, height],
         bytemuck::cast_slice(&elements),
     );
-    Resource::View { view: texture.view }
+    (name, Resource::View { view: texture.view })
 }
 
 /// Elements of a delta: position, normal, tangent, and the target behind the first.

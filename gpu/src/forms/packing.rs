@@ -122,7 +122,7 @@ fn unfolded(square: Vec2) -> Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use skinbench_formats::walker::walker;
+    use skinbench_characters::walker;
 
     #[test]
     fn a_packed_position_is_off_by_half_a_step() {

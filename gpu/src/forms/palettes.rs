@@ -128,21 +128,18 @@ impl PaletteForm {
     }
 }
 
-/// A chunk's palettes on the device, `[instance][entry]`. A clone shares the buffer.
-#[derive(Clone)]
+/// Palettes of a batch that the host uploads, `[instance][entry]`.
 pub struct Palettes {
     buffer: Buffer,
     /// The texture that is bound instead of the buffer, if any.
     texture: Option<Texture>,
-    /// For each instance the baked frames that it shows, to be bound beside the buffer if that holds baked frames.
-    pub shown: Option<Buffer>,
     /// Bytes that are bound at a time, if not all.
     window: Option<u32>,
 }
 
 impl Palettes {
-    /// Allocates palettes that the host uploads.
-    pub(crate) fn uploaded(gpu: &Gpu, form: PaletteForm, bytes: u64) -> Self {
+    /// Allocates so many bytes in a form.
+    pub fn new(gpu: &Gpu, form: PaletteForm, bytes: u64) -> Self {
         let usage = match form {
             PaletteForm::Uniform => wgpu::BufferUsages::UNIFORM,
             PaletteForm::Texture => wgpu::BufferUsages::COPY_SRC,
@@ -165,39 +162,12 @@ impl Palettes {
         Self {
             buffer,
             texture,
-            shown: None,
             window: form.stride(),
         }
     }
 
-    /// Allocates rows that the device writes.
-    pub(crate) fn on_device(gpu: &Gpu, bytes: u64) -> Self {
-        Self {
-            buffer: gpu.scratch(Purpose::Palettes, "palettes", bytes),
-            texture: None,
-            shown: None,
-            window: None,
-        }
-    }
-
-    /// Uses the baked frames of a group, and for each instance of the chunk the frames that it shows.
-    pub(crate) fn baked(frames: &Buffer, shown: &Buffer) -> Self {
-        Self {
-            buffer: frames.clone(),
-            texture: None,
-            shown: Some(shown.clone()),
-            window: None,
-        }
-    }
-
-    /// The buffer.
-    pub fn buffer(&self) -> &Buffer {
-        &self.buffer
-    }
-
-    /// Resources that shaders bind to read palettes. Shaders of posed chunks do not read the shown frames; they bind them
-    /// because they share a layout with shaders of baked chunks.
-    pub fn inputs(&self) -> [Named; 2] {
+    /// What shaders bind to read them.
+    pub fn input(&self) -> Named {
         let palettes = match &self.texture {
             Some(texture) => Resource::View {
                 view: texture.view.clone(),
@@ -208,14 +178,11 @@ impl Palettes {
                 size: self.window.map(u64::from),
             },
         };
-        [
-            ("palettes", palettes),
-            ("shown", self.shown.as_ref().unwrap_or(&self.buffer).into()),
-        ]
+        ("palettes", palettes)
     }
 
     /// Records the upload of all palettes, which are a range of closed staging memory, except the `kept` parts of this.
-    pub(crate) fn upload(
+    pub fn upload(
         &self,
         commands: &mut dyn Recorder,
         staging: &mut Staging,

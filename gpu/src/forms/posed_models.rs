@@ -1,9 +1,10 @@
 //! Clips, hierarchies, masks and bindings of all models that the device poses together.
 
 use crate::Gpu;
-use crate::device::{Named, fits};
+use crate::device::{Named, fits, named};
 use crate::forms::clips::{ClipLists, ClipStore};
 use crate::shader::layout::{self, NONE};
+use bytemuck::Zeroable;
 use skinbench_frame::{Purpose, Result};
 use skinbench_kernels::crowd::{Crowd, Group};
 use skinbench_kernels::model::{NO_PARENT, Rows, Skeleton};
@@ -11,7 +12,7 @@ use std::ops::Range;
 
 /// Models on the device.
 #[derive(Clone)]
-pub(crate) struct PosedModels {
+pub struct PosedModels {
     /// Buffers by the names of the kernels' variables.
     pub buffers: Vec<Named>,
     /// One item per group.
@@ -20,7 +21,7 @@ pub(crate) struct PosedModels {
 
 /// A model of [`PosedModels`].
 #[derive(Clone)]
-pub(crate) struct PosedModel {
+pub struct PosedModel {
     /// Where it begins in the buffers.
     pub places: layout::Places,
     /// Number of channels of all joints that some clip moves.
@@ -69,7 +70,7 @@ impl PosedModels {
         let what = format_args!("clips of {name:?} need");
         fits(what, largest.unwrap_or(0) as u64, "in one binding", most)?;
         let buffers =
-            contents.map(|(name, bytes)| (name, gpu.storage(Purpose::Clips, name, bytes).into()));
+            contents.map(|(name, bytes)| named(name, &gpu.storage(Purpose::Clips, name, bytes)));
         Ok(Self {
             buffers: buffers.into(),
             models,
@@ -87,7 +88,7 @@ impl Lists {
             first_mask: self.masks.len() as u32,
             first_level: self.levels.len() as u32,
             first_bind: self.entry_joints.len() as u32,
-            ..Default::default()
+            ..Zeroable::zeroed()
         };
         self.clips.append(&clips.lists);
         self.push_joints(model.skeleton());
@@ -164,7 +165,7 @@ impl Lists {
 }
 
 /// The number of joints above each joint.
-pub(crate) fn depths(skeleton: &Skeleton) -> Vec<u32> {
+pub fn depths(skeleton: &Skeleton) -> Vec<u32> {
     let mut depths = vec![0u32; skeleton.len()];
     for (joint, &parent) in skeleton.parents().iter().enumerate() {
         if parent != NO_PARENT {
@@ -175,6 +176,6 @@ pub(crate) fn depths(skeleton: &Skeleton) -> Vec<u32> {
 }
 
 /// The number of levels of a hierarchy whose joints have these depths.
-pub(crate) fn level_count(depths: &[u32]) -> u32 {
+pub fn level_count(depths: &[u32]) -> u32 {
     depths.iter().max().map_or(0, |deepest| deepest + 1)
 }

@@ -2,11 +2,11 @@
 //! share of the pose.
 
 use crate::crowd::table::CrowdTable;
+use crate::device::named;
 use crate::forms::baked::{BakedGroups, width};
-use crate::forms::palettes::Palettes;
 use crate::kernel::{Constants, Kernel};
-use crate::passes::pose_kernels::ONE_BATCH;
-use crate::passes::{Call, Frame, Interface, Pass};
+use crate::passes::pose_kernels::BATCH_OF_ONE;
+use crate::passes::{Call, Frame, Pass};
 use crate::shader::{WORKGROUP, layout, wgsl};
 use crate::{Chunk, Gpu};
 use skinbench_frame::{Purpose, Result, Stage};
@@ -14,7 +14,7 @@ use skinbench_kernels::crowd::Crowd;
 
 /// The complete shader of the kernel.
 pub fn shader() -> String {
-    wgsl::shader("pose_baked.wgsl", &[ONE_BATCH])
+    wgsl::shader("pose_baked.wgsl", &[BATCH_OF_ONE])
 }
 
 /// Values of the kernel's overrides for groups whose instances show so many frames at most.
@@ -40,19 +40,20 @@ impl Bake {
     ) -> Result<Self> {
         let mut calls = Vec::new();
         for index in 0..table.chunks.len() {
-            let Chunk { group, instances } = &table.chunks[index];
-            let frames = &baked.groups[*group];
-            let width = width(crowd, &crowd.groups()[*group]);
+            let Chunk { group, instances } = table.chunks[index].clone();
+            let frames = &baked.groups[group];
+            let width = width(crowd, &crowd.groups()[group]);
             let kernel = Kernel::new(gpu, "pose_baked", shader(), &constants(width), true)?;
-            let bytes = instances.len() as u64 * u64::from(width) * layout::SHOWN_BYTES;
-            let usage = wgpu::BufferUsages::STORAGE;
-            let shown = gpu.buffer(Purpose::Scratch, "shown frames", bytes, usage);
-            let palettes = Palettes::baked(&frames.frames, &shown).inputs();
-            let bindings = &mut table.bindings[index];
-            bindings.extend(palettes);
-            let resources = [&bindings[..], std::slice::from_ref(&frames.clips)].concat();
+            let bytes = instances.len() as u64 * u64::from(width) * layout::FRAME_PAIR_BYTES;
+            let pairs = gpu.scratch(Purpose::Scratch, "frame pairs", bytes);
             let rule = layout::Dispatch::by_instance(WORKGROUP);
             let dispatch = table.dispatch(gpu, index, &rule);
+            let bindings = &mut table.bindings[index];
+            bindings.extend([
+                named("palettes", &frames.frames),
+                named("frame_pairs", &pairs),
+            ]);
+            let resources = [&bindings[..], std::slice::from_ref(&frames.clips)].concat();
             calls.push(Call::new(gpu, &kernel, &resources, dispatch));
         }
         Ok(Self { calls })
@@ -60,14 +61,6 @@ impl Bake {
 }
 
 impl Pass for Bake {
-    fn interface(&self) -> Interface {
-        Interface {
-            stages: &[Stage::Sample],
-            inputs: &["batch", "layers", "now", "players"],
-            outputs: &["palettes", "shown"],
-        }
-    }
-
     fn record(&mut self, frame: &mut Frame) {
         frame.compute(Stage::Sample, &self.calls);
     }

@@ -1,10 +1,10 @@
 //! Finds the instances in view, and copies their players and placements to a contiguous range in the crowd's order. Every
 //! later kernel and draw takes its count from this pass and processes only these instances.
 
-use crate::crowd::table::{CrowdTable, Dispatch, MOST_RULES, Visible};
-use crate::device::{Buffer, Command, Recorder, Resource};
+use crate::crowd::table::{CrowdTable, Dispatch, MOST_RULES, Visible, VisibleChunk};
+use crate::device::{Buffer, Command, Named, Recorder, named};
 use crate::kernel::Kernel;
-use crate::passes::{Call, Frame, Interface, Pass};
+use crate::passes::{Call, Frame, Pass};
 use crate::shader::{WORKGROUP, layout, wgsl};
 use crate::{Chunk, Gpu};
 use bytemuck::Zeroable;
@@ -12,7 +12,7 @@ use skinbench_frame::frustum::Frustum;
 use skinbench_frame::{Purpose, Result, Stage};
 use skinbench_kernels::crowd::Crowd;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The kernel of which a single workgroup does all of the work.
 const SCAN: &str = "cull_scan";
@@ -30,84 +30,69 @@ pub struct Cull {
     camera: Buffer,
     /// Kernel by kernel, those of all chunks.
     calls: Vec<Call>,
-    chunks: Vec<CulledChunk>,
-}
-
-/// Instances that are culled together.
-struct CulledChunk {
-    numbers: Buffer,
-    /// Indices of the instances in view.
-    visible: Buffer,
-    instances: u32,
 }
 
 impl Cull {
-    /// Creates the pass for a table whose instances the device counts.
+    /// Creates the pass, and lets the device count the instances of each chunk of a table.
     ///
     /// # Errors
     /// As [`Gpu::has`].
     pub fn new(
         gpu: &Gpu,
         crowd: &Crowd,
-        table: &CrowdTable,
-        visible: &Visible,
-        view: layout::Camera,
+        table: &mut CrowdTable,
+        frustum: &Frustum,
     ) -> Result<Self> {
-        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let camera = gpu.buffer_with(Purpose::Scratch, "camera", bytemuck::bytes_of(&view), usage);
+        let view = camera(frustum);
+        let camera = gpu.uniform(Purpose::Scratch, "camera", &view);
         let placements = gpu.storage(Purpose::Scratch, "placements", crowd.placements());
-        let mut kernels = Vec::new();
-        for (name, wgsl) in shaders() {
-            kernels.push(Kernel::new(gpu, name, wgsl, &[], true)?);
-        }
-        let mut chunks = Vec::with_capacity(table.chunks.len());
+        let mut visible = Visible {
+            placements: gpu.scratch(Purpose::Scratch, "placements in view", placements.size),
+            chunks: Vec::with_capacity(table.chunks.len()),
+        };
         let mut resources = Vec::with_capacity(table.chunks.len());
-        // A family has one chunk.
-        for (index, family) in table.families.iter().enumerate() {
-            let chunk = &visible.chunks[index];
-            let instances = family.instances.len() as u32;
-            let culled = CulledChunk {
-                numbers: chunk.numbers.clone(),
-                visible: gpu.buffer(
-                    Purpose::Scratch,
-                    "visible",
-                    u64::from(instances) * size_of::<u32>() as u64,
-                    wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
-                ),
-                instances,
-            };
-            let mut bound: Vec<(&str, Resource)> = vec![
-                ("camera", (&camera).into()),
-                ("placements", (&placements).into()),
-                ("visible_placements", (&visible.placements).into()),
-                ("everyone", (&family.players).into()),
-                ("players", (&family.posed).into()),
-                ("numbers", (&chunk.numbers).into()),
-                ("dispatches", (&chunk.rules).into()),
-                ("workgroups", (&chunk.workgroups).into()),
-                ("visible", (&culled.visible).into()),
-            ];
-            bound.extend(shapes(gpu, crowd, &table.chunks[index]));
+        for (index, chunk) in table.chunks.iter().enumerate() {
+            let own = visible_chunk(gpu, &table.numbers[index]);
+            let bytes = (chunk.instances.len() * size_of::<layout::Player>()) as u64;
+            let players = gpu.scratch(Purpose::Scratch, "players in view", bytes);
+            let bindings = &mut table.bindings[index];
+            bindings.extend([
+                named("players", &players),
+                ("chunk", own.chunk()),
+                ("posed", own.posed()),
+            ]);
+            let mut bound = bindings.clone();
+            bound.extend([
+                named("camera", &camera),
+                named("placements", &placements),
+                named("visible_placements", &visible.placements),
+                named("numbers", &own.numbers),
+                named("dispatches", &own.rules),
+                named("workgroups", &own.workgroups),
+                named("visible", &own.indices),
+            ]);
+            bound.extend(shapes(gpu, crowd, chunk));
             resources.push(bound);
-            chunks.push(culled);
+            visible.chunks.push(own);
         }
+        table.visible = Some(Arc::new(visible));
         let mut calls = Vec::new();
-        for (name, kernel) in KERNELS.iter().zip(&kernels) {
-            for (chunk, resources) in chunks.iter().zip(&resources) {
-                let groups = if *name == SCAN {
+        for (name, wgsl) in shaders() {
+            let kernel = Kernel::new(gpu, name, wgsl, &[], true)?;
+            for (chunk, resources) in table.chunks.iter().zip(&resources) {
+                let groups = if name == SCAN {
                     1
                 } else {
-                    chunk.instances.div_ceil(WORKGROUP)
+                    (chunk.instances.len() as u32).div_ceil(WORKGROUP)
                 };
                 let dispatch = Dispatch::Fixed(gpu.workgroups(groups));
-                calls.push(Call::new(gpu, kernel, resources, dispatch));
+                calls.push(Call::new(gpu, &kernel, resources, dispatch));
             }
         }
         Ok(Self {
             view,
             camera,
             calls,
-            chunks,
         })
     }
 
@@ -125,37 +110,9 @@ impl Cull {
         }
         commands.run(Command::End);
     }
-
-    /// The instances in view in the last frame: rising indices for each chunk.
-    ///
-    /// # Errors
-    /// [`BackendError::Device`](skinbench_frame::BackendError::Device) if the device was lost or refused a command.
-    pub fn read(&self, gpu: &Rc<Gpu>) -> Result<Vec<Vec<u32>>> {
-        let mut all = Vec::with_capacity(self.chunks.len());
-        let mut count = Vec::new();
-        let mut visible = Vec::new();
-        for chunk in &self.chunks {
-            count.clear();
-            gpu.read_back(&chunk.numbers, 0, 1, &mut count)?;
-            visible.clear();
-            gpu.read_back(&chunk.visible, 0, chunk.instances as usize, &mut visible)?;
-            // A broken kernel may count more than there are.
-            visible.truncate(count[0].to_bits() as usize);
-            all.push(visible.iter().map(|bits| bits.to_bits()).collect());
-        }
-        Ok(all)
-    }
 }
 
 impl Pass for Cull {
-    fn interface(&self) -> Interface {
-        Interface {
-            stages: &[Stage::Cull],
-            inputs: &[],
-            outputs: &["players", "batch", "chunk"],
-        }
-    }
-
     fn record(&mut self, frame: &mut Frame) {
         let view = bytemuck::bytes_of(&self.view);
         frame.commands.upload(&self.camera, view);
@@ -164,14 +121,33 @@ impl Pass for Cull {
 }
 
 /// A camera as shaders read it.
-pub(crate) fn camera(frustum: &Frustum) -> layout::Camera {
+fn camera(frustum: &Frustum) -> layout::Camera {
     layout::Camera {
         planes: frustum.planes(),
     }
 }
 
+/// The numbers of a chunk, and room for what the device counts.
+fn visible_chunk(gpu: &Gpu, numbers: &layout::Numbers) -> VisibleChunk {
+    let purpose = Purpose::Scratch;
+    // A rule that no kernel has set is counted all the same.
+    let rules = [layout::Dispatch::by_instance(1); MOST_RULES];
+    let workgroups = (rules.len() * size_of::<[u32; 3]>()) as u64;
+    let indices = u64::from(numbers.chunk.instances) * size_of::<u32>() as u64;
+    let counted = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::INDIRECT;
+    let uniforms =
+        wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_SRC;
+    let contents = bytemuck::bytes_of(numbers);
+    VisibleChunk {
+        numbers: gpu.buffer_with(purpose, "numbers in view", contents, uniforms),
+        indices: gpu.scratch(purpose, "visible", indices),
+        rules: gpu.storage(purpose, "dispatches", &rules),
+        workgroups: gpu.buffer(purpose, "workgroups", workgroups, counted),
+    }
+}
+
 /// What the kernels read of a chunk: its size, room for counts, and a sphere around each instance.
-fn shapes(gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> [(&'static str, Resource); 3] {
+fn shapes(gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> [Named; 3] {
     let reach = crowd.reach(&crowd.groups()[chunk.group]);
     let Range { start, end } = chunk.instances;
     let places = &crowd.placements()[start as usize..end as usize];
@@ -183,21 +159,14 @@ fn shapes(gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> [(&'static str, Resource);
         instances,
         groups,
         dispatches: MOST_RULES as u32,
-        most: gpu.adapter.workgroup_limit.get(),
+        most: gpu.adapter.workgroup_limit,
         ..Zeroable::zeroed()
     };
     let totals = u64::from(groups) * size_of::<[u32; 2]>() as u64;
-    let storage = wgpu::BufferUsages::STORAGE;
+    let purpose = Purpose::Scratch;
     [
-        ("cull", gpu.uniform(Purpose::Scratch, "cull", &cull).into()),
-        (
-            "totals",
-            gpu.buffer(Purpose::Scratch, "totals", totals, storage)
-                .into(),
-        ),
-        (
-            "spheres",
-            gpu.storage(Purpose::Scratch, "spheres", &spheres).into(),
-        ),
+        named("cull", &gpu.uniform(purpose, "cull", &cull)),
+        named("totals", &gpu.scratch(purpose, "totals", totals)),
+        named("spheres", &gpu.storage(purpose, "spheres", &spheres)),
     ]
 }

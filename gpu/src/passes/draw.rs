@@ -2,12 +2,12 @@
 
 use crate::Gpu;
 use crate::crowd::table::CrowdTable;
-use crate::forms::kind::{self, CAPTURE, Kind};
+use crate::forms::kind::{CAPTURE, Kind};
 use crate::forms::mesh::{MeshForm, upload_meshes};
 use crate::forms::morph::MorphForm;
 use crate::forms::palettes::PaletteForm;
 use crate::kernel::GroupLayout;
-use crate::passes::vertices::{DrawnSpan, VertexSource, draw_root};
+use crate::passes::vertices::{DrawnBatch, VertexAccess, VertexSource, draw_root};
 use skinbench_frame::Result;
 use skinbench_kernels::crowd::Crowd;
 
@@ -34,8 +34,7 @@ pub fn skinned_while_drawn(
 ) -> Result<VertexSource> {
     gpu.has_captures()?;
     let kinds = Kind::all(crowd, mesh, palette, morph_form(palette).of(crowd));
-    let wgsl =
-        move |kind: Kind, root: &str| kind::vertex_shader(kind.mesh, palette, kind.morph, root);
+    let access = VertexAccess::Skins(palette);
     // One shader for all groups of a kind.
     let mut distinct: Vec<Kind> = Vec::new();
     for kind in &kinds {
@@ -43,7 +42,12 @@ pub fn skinned_while_drawn(
             distinct.push(*kind);
         }
     }
-    let shaders = |root| -> Vec<String> { distinct.iter().map(|&kind| wgsl(kind, root)).collect() };
+    let shaders = |root| -> Vec<String> {
+        distinct
+            .iter()
+            .map(|&kind| access.shader(kind, root))
+            .collect()
+    };
     let stage = wgpu::ShaderStages::VERTEX;
     gpu.has(stage, &shaders(draw_root(false, false)))?;
     let layout = GroupLayout::new(gpu, "gpu-vertex", &shaders(CAPTURE), 0, stage);
@@ -51,18 +55,18 @@ pub fn skinned_while_drawn(
     for (group, kind) in crowd.groups().iter().zip(&kinds) {
         meshes.push(upload_meshes(gpu, &[group], kind.mesh));
     }
-    let mut spans = Vec::with_capacity(table.chunks.len());
+    let mut batches = Vec::with_capacity(table.chunks.len());
     for (chunk, inputs) in table.chunks.iter().zip(&table.bindings) {
         let resources = [&meshes[chunk.group][..], inputs].concat();
-        spans.push(DrawnSpan {
+        batches.push(DrawnBatch {
             group: layout.bind(gpu, "skinning", &resources),
             chunks: vec![chunk.clone()],
         });
     }
     Ok(VertexSource {
-        wgsl: Box::new(wgsl),
+        access,
         kinds,
-        spans,
+        batches,
         layout,
         stride: palette.stride(),
         motion: false,

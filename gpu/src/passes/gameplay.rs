@@ -3,12 +3,12 @@
 
 use crate::Gpu;
 use crate::crowd::table::{CrowdTable, Dispatch};
-use crate::device::{Buffer, Command, one_line};
+use crate::device::{Buffer, Command, named, one_line};
 use crate::forms::kind::{Kind, ONE_CHUNK};
 use crate::forms::mesh::MeshForm;
 use crate::forms::palettes::PaletteForm;
 use crate::kernel::Kernel;
-use crate::passes::{Call, Frame, Interface, Pass};
+use crate::passes::{Call, Frame, Pass};
 use crate::shader::{WORKGROUP, layout, wgsl};
 use skinbench_frame::{BackendError, Bytes, Purpose, Result, Stage, StageTimer};
 use skinbench_kernels::crowd::Crowd;
@@ -53,7 +53,6 @@ fn read_of_model(stage: Stage, gpu: &Gpu, reads: &ModelReads, margin: f32) -> Bu
 pub struct Gameplay {
     readbacks: Vec<Readback>,
     data: GameplayData,
-    host_memory: Bytes,
     /// Frames submitted so far.
     frame: u32,
     /// Frames after which the host had what it reads, at most; `None` before anything has arrived.
@@ -66,14 +65,6 @@ struct Readback {
     calls: Vec<Call>,
     outputs: Vec<Output>,
     ring: Vec<Staging>,
-}
-
-/// A stage, and what its kernel does for each instance.
-struct Wanted {
-    stage: Stage,
-    /// Bytes that it writes.
-    bytes: usize,
-    threads: usize,
 }
 
 /// What a kernel writes for a chunk.
@@ -105,28 +96,15 @@ impl Gameplay {
         approximation: f64,
     ) -> Result<Self> {
         let mut readbacks = Vec::new();
-        let wanted = [
-            Wanted {
-                stage: Stage::Bounds,
-                bytes: usize::from(reads.bounds) * size_of::<Bounds>(),
-                threads: WORKGROUP as usize,
-            },
-            Wanted {
-                stage: Stage::Sockets,
-                bytes: reads.sockets * size_of::<Rows>(),
-                threads: reads.sockets,
-            },
-        ];
-        for wanted in wanted {
-            if wanted.bytes > 0 {
-                let readback = Readback::new(gpu, crowd, table, form, reads, wanted, approximation);
+        for (stage, wanted) in STAGES.into_iter().zip([reads.bounds, reads.sockets > 0]) {
+            if wanted {
+                let readback = Readback::new(gpu, crowd, table, form, reads, stage, approximation);
                 readbacks.push(readback?);
             }
         }
         Ok(Self {
             readbacks,
             data: GameplayData::new(crowd, reads),
-            host_memory: Bytes::of(Purpose::Scratch, reads.bytes(crowd.instance_count())),
             frame: 0,
             delay: None,
         })
@@ -162,21 +140,13 @@ impl Gameplay {
 }
 
 impl Pass for Gameplay {
-    fn interface(&self) -> Interface {
-        Interface {
-            stages: &STAGES,
-            inputs: &["chunk", "palettes", "shown"],
-            outputs: &[],
-        }
-    }
-
     fn record(&mut self, frame: &mut Frame) {
         for readback in &mut self.readbacks {
             frame.compute(readback.stage, &readback.calls);
             let Some(staging) = readback.ring.iter_mut().find(|s| s.frame.is_none()) else {
                 continue;
             };
-            frame.commands.run(Command::Stage(readback.stage.name()));
+            frame.commands.run(Command::Stage(readback.stage));
             let mut offset = 0;
             for output in &readback.outputs {
                 frame.commands.run(Command::Copy {
@@ -198,7 +168,9 @@ impl Pass for Gameplay {
     }
 
     fn host_memory(&self) -> Bytes {
-        self.host_memory
+        let GameplayData { bounds, sockets } = &self.data;
+        let bytes = size_of_val(&bounds[..]) + size_of_val(&sockets[..]);
+        Bytes::of(Purpose::Scratch, bytes as u64)
     }
 }
 
@@ -209,14 +181,13 @@ impl Readback {
         table: &CrowdTable,
         form: PaletteForm,
         reads: &GameplayReads,
-        wanted: Wanted,
+        stage: Stage,
         approximation: f64,
     ) -> Result<Self> {
-        let Wanted {
-            stage,
-            bytes: instance_bytes,
-            threads,
-        } = wanted;
+        let (instance_bytes, threads) = match stage {
+            Stage::Bounds => (size_of::<Bounds>(), WORKGROUP as usize),
+            _ => (reads.sockets * size_of::<Rows>(), reads.sockets),
+        };
         let mut kernels = Vec::new();
         for kind in Kind::all(crowd, MeshForm::Plain, form, None) {
             let constants = kind.constants();
@@ -232,14 +203,13 @@ impl Readback {
         let mut outputs = Vec::with_capacity(table.chunks.len());
         for (chunk, inputs) in table.chunks.iter().zip(&table.bindings) {
             let bytes = (instance_bytes * chunk.instances.len()) as u64;
-            let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-            let buffer = gpu.buffer(Purpose::Scratch, stage.name(), bytes, usage);
+            let buffer = gpu.scratch(Purpose::Scratch, stage.name(), bytes);
             let model = &models[chunk.group];
             let mut resources = inputs.clone();
             resources.extend([
-                ("entry_boxes", model.into()),
-                ("joint_sockets", model.into()),
-                ("found", (&buffer).into()),
+                named("entry_boxes", model),
+                named("joint_sockets", model),
+                named("found", &buffer),
             ]);
             let groups = (threads * chunk.instances.len()).div_ceil(WORKGROUP as usize);
             let dispatch = Dispatch::Fixed(gpu.workgroups(groups as u32));

@@ -1,5 +1,18 @@
-//! Passes of a frame: each in a file of its own, which says what the pass reads and writes, allocates its buffers, and
-//! records its commands. [`plan()`] lists those of a strategy.
+//! Passes of a frame: each in a file of its own, which allocates its buffers and records its commands. [`plan()`] lists
+//! those of a strategy. What a pass writes it [binds](crate::CrowdTable::bindings) for those after it, by the names of
+//! variables in shaders/, which give its layout:
+//!
+//! | pass | stages | binds |
+//! | --- | --- | --- |
+//! | [`tick`] | | `now`, `layers`, `players` (`everyone`, if only those in view are posed) |
+//! | [`update`] | `update` | |
+//! | [`cull`] | `cull` | `players`, `chunk`, `posed` |
+//! | [`bake`] | `sample` | `palettes`, `frame_pairs` |
+//! | [`pose`] | `sample`, `blend`, `local_to_model`, `palette` | `palettes` |
+//! | [`upload`] | pose stages of the host, `upload` | `palettes` |
+//! | [`gameplay`] | `bounds`, `sockets` | |
+//! | [`morph`] | `morph`, `upload` | `morph_deltas`, `morph_weights` |
+//! | [`skin`] | `skin` | |
 
 pub mod bake;
 pub mod cull;
@@ -26,13 +39,11 @@ use crate::kernel::Kernel;
 pub use plan::{Plan, plan};
 use skinbench_frame::{Bytes, Stage, StageTimer};
 use skinbench_kernels::crowd::Crowd;
+use std::any::Any;
 pub use strategy::{Posing, Skinning, Strategy};
 
 /// A part of a frame on the device.
-pub trait Pass {
-    /// What it reads and writes.
-    fn interface(&self) -> Interface;
-
+pub trait Pass: Any + Send {
     /// Computes the host's part of a frame and records the device's.
     fn record(&mut self, frame: &mut Frame);
 
@@ -40,18 +51,6 @@ pub trait Pass {
     fn host_memory(&self) -> Bytes {
         Bytes::default()
     }
-}
-
-/// The inputs and outputs of a pass: names of variables in shaders/, which give their layouts. The
-/// [bindings](crate::CrowdTable::bindings) of each span have a resource for each name.
-#[derive(Debug, Clone, Copy)]
-pub struct Interface {
-    /// The stages that it is timed as.
-    pub stages: &'static [Stage],
-    /// What it reads.
-    pub inputs: &'static [&'static str],
-    /// What it writes.
-    pub outputs: &'static [&'static str],
 }
 
 /// A frame that is being recorded.
@@ -108,14 +107,6 @@ impl Call {
 
     /// Records the dispatch in a compute pass.
     pub fn record(&self, commands: &mut dyn Recorder) {
-        commands.run(Command::Kernel {
-            pipeline: &self.pipeline,
-        });
-        commands.run(Command::Bind {
-            index: 0,
-            group: &self.group,
-            offsets: &[],
-        });
-        commands.run(self.dispatch.command());
+        commands.dispatch(&self.pipeline, &self.group, self.dispatch.command());
     }
 }

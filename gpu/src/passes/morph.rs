@@ -1,9 +1,9 @@
 //! Computes the weights of morph targets on the host, and uploads them.
 
 use crate::crowd::table::CrowdTable;
-use crate::device::{Buffer, fits};
+use crate::device::{Buffer, fits, named};
 use crate::forms::morph::{MorphForm, deltas};
-use crate::passes::{Frame, Interface, Pass};
+use crate::passes::{Frame, Pass};
 use crate::{Chunk, Gpu};
 use rayon::prelude::*;
 use skinbench_frame::{Bytes, Purpose, Result, Stage};
@@ -43,10 +43,9 @@ impl Morph {
             let bytes = size_of_val(&staged[..]) as u64;
             let what = format_args!("weights of {:?} need", group.model.name());
             fits(what, bytes, "at once", gpu.binding_bytes())?;
-            let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-            let buffer = gpu.buffer(Purpose::Scratch, "morph weights", bytes, usage);
-            bindings.push(("morph_deltas", deltas[chunk.group].clone()));
-            bindings.push(("morph_weights", (&buffer).into()));
+            let buffer = gpu.scratch(Purpose::Scratch, "morph weights", bytes);
+            bindings.push(deltas[chunk.group].clone());
+            bindings.push(named("morph_weights", &buffer));
             weights.push(ChunkWeights {
                 chunk: chunk.clone(),
                 buffer,
@@ -58,14 +57,6 @@ impl Morph {
 }
 
 impl Pass for Morph {
-    fn interface(&self) -> Interface {
-        Interface {
-            stages: &[Stage::Morph, Stage::Upload],
-            inputs: &[],
-            outputs: &["morph_deltas", "morph_weights"],
-        }
-    }
-
     fn record(&mut self, frame: &mut Frame) {
         let form = self.form;
         let crowd = frame.crowd;

@@ -1,6 +1,7 @@
 //! The list of a frame's passes.
 
 use crate::Gpu;
+use crate::crowd::chunk::Sharing;
 use crate::crowd::table::CrowdTable;
 use crate::device::needs;
 use crate::forms::baked::BakedGroups;
@@ -8,7 +9,7 @@ use crate::forms::clips::ClipStore;
 use crate::forms::half_palette;
 use crate::forms::palettes::PaletteForm;
 use crate::passes::bake::Bake;
-use crate::passes::cull::{self, Cull};
+use crate::passes::cull::Cull;
 use crate::passes::draw::skinned_while_drawn;
 use crate::passes::gameplay::Gameplay;
 use crate::passes::morph::Morph;
@@ -18,38 +19,34 @@ use crate::passes::tick::Tick;
 use crate::passes::update::{Record, Update};
 use crate::passes::upload::Upload;
 use crate::passes::vertices::VertexSource;
-use crate::passes::{Pass, Posing, Skinning, Strategy};
-use skinbench_frame::frustum::Frustum;
+use crate::passes::{Frame, Pass, Posing, Skinning, Strategy};
 use skinbench_frame::{Approximation, Job, Result};
 use skinbench_kernels::crowd::Crowd;
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::any::Any;
+use std::sync::Arc;
 
-/// A pass that the list of passes and its reader share.
-pub type Shared<P> = Rc<RefCell<P>>;
-
-/// The passes of a frame, and what can be read of them.
+/// The passes of a frame, and what they have in common.
 pub struct Plan {
-    /// The crowd.
+    /// The crowd, and what passes hand out to others and to those who read frames back.
     pub table: CrowdTable,
     /// The passes, in the order in which they are recorded.
-    pub passes: Vec<Shared<dyn Pass>>,
-    /// The pass that finds the instances in view, if only those are posed.
-    pub cull: Option<Shared<Cull>>,
-    /// The pass that poses on the device.
-    pub pose: Option<Shared<Pose>>,
-    /// The pass that uploads palettes of the host.
-    pub upload: Option<Shared<Upload>>,
-    /// The pass that computes bounds and sockets on the device.
-    pub gameplay: Option<Shared<Gameplay>>,
-    /// The pass that skins in a compute shader.
-    pub skin: Option<Shared<Skin>>,
+    pub passes: Vec<Box<dyn Pass>>,
     /// The vertices of draws that skin.
-    pub source: Option<Rc<VertexSource>>,
+    pub source: Option<Arc<VertexSource>>,
     /// Stated error of baked or rounded palettes.
     pub approximation: Option<Approximation>,
-    /// Short descriptions, for tables, of how palettes are made.
+    /// Short descriptions, for tables, of how palettes are made and which kernels were chosen.
     pub labels: Vec<String>,
+}
+
+/// What palettes are made from.
+enum Poses {
+    /// Clips on the host.
+    Host,
+    /// Baked frames.
+    Baked(BakedGroups),
+    /// Clips on the device, those of each group.
+    Device(Vec<ClipStore>),
 }
 
 /// Lists the passes of a strategy for a crowd, and allocates everything that they need.
@@ -57,36 +54,33 @@ pub struct Plan {
 /// # Errors
 /// [`BackendError::Unavailable`](skinbench_frame::BackendError::Unavailable) if the adapter lacks a feature, or
 /// [`BackendError::TooLarge`](skinbench_frame::BackendError::TooLarge) if the crowd exceeds one of its limits.
-pub fn plan(gpu: &Rc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Result<Plan> {
+pub fn plan(gpu: &Arc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Result<Plan> {
     let palette = strategy.skin.palette();
-    let baked = match palette {
-        PaletteForm::Baked(format) => Some(BakedGroups::new(gpu, crowd, format)?),
-        _ => None,
-    };
-    let mut clips = Vec::new();
-    if baked.is_none() && !strategy.poses_on_host() {
-        let plain = !blends(crowd);
-        for group in crowd.groups() {
-            clips.push(ClipStore::new(&group.model, plain));
+    let poses = Poses::new(gpu, crowd, strategy)?;
+    let mut plan = Plan::new(poses.table(gpu, crowd, strategy)?);
+    match &poses {
+        Poses::Host => {
+            plan.table.bind_numbers(gpu, false);
+            let upload = Upload::new(gpu, crowd, &mut plan.table, palette, job)?;
+            plan.push(upload);
+        }
+        Poses::Baked(baked) => {
+            plan.play(gpu, crowd, strategy, job)?;
+            let bake = Bake::new(gpu, crowd, &mut plan.table, baked)?;
+            plan.push(bake);
+        }
+        Poses::Device(clips) => {
+            plan.play(gpu, crowd, strategy, job)?;
+            let mut pose = Pose::new(gpu, crowd, &mut plan.table, clips)?;
+            plan.choose_walk(gpu, &mut pose)?;
+            plan.push(pose);
         }
     }
-    let mut plan = Plan::new(gpu, crowd, strategy, baked.as_ref(), &clips)?;
-    if strategy.poses_on_host() {
-        let upload = Upload::new(gpu, crowd, &mut plan.table, palette, job)?;
-        plan.upload = Some(plan.push(upload));
-    } else {
-        plan.pose_on_device(gpu, crowd, job, palette, baked.as_ref(), &clips)?;
-    }
-    plan.approximation = match &baked {
-        Some(baked) => Some(baked.approximation),
-        None if palette == PaletteForm::Half => Some(half_palette::approximation(crowd)),
-        None => None,
-    };
-    plan.describe(baked.as_ref());
-    if let Some(reads) = job.gameplay.as_ref().filter(|_| !strategy.poses_on_host()) {
+    plan.approximate(crowd, palette, &poses);
+    if let (Some(reads), Poses::Baked(_) | Poses::Device(_)) = (&job.gameplay, &poses) {
         let error = plan.approximation.map_or(0.0, |stated| stated.position);
         let gameplay = Gameplay::new(gpu, crowd, &plan.table, palette, reads, error)?;
-        plan.gameplay = Some(plan.push(gameplay));
+        plan.push(gameplay);
     }
     if let Some(form) = strategy.skin.morph().of(crowd) {
         let morph = Morph::new(gpu, crowd, &mut plan.table, form)?;
@@ -95,146 +89,142 @@ pub fn plan(gpu: &Rc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Resu
     match strategy.skin {
         Skinning::Vertex(mesh, palette) => {
             let source = skinned_while_drawn(gpu, crowd, &plan.table, mesh, palette)?;
-            plan.source = Some(Rc::new(source));
+            plan.source = Some(Arc::new(source));
         }
         Skinning::Compute(kernels) => {
-            let tried = if job.first_kernel {
-                &kernels[..1]
-            } else {
-                kernels
-            };
+            let tried = if job.first_kernel { 1 } else { kernels.len() };
             let keep = strategy.keeps_vertices().then_some(job.keep);
-            let skin = Skin::new(gpu, crowd, &plan.table, tried, keep)?;
-            plan.skin = Some(plan.push(skin));
+            let skin = Skin::new(gpu, crowd, &mut plan.table, &kernels[..tried], keep)?;
+            plan.labels.extend(skin.label());
+            plan.push(skin);
         }
     }
     gpu.check()?;
     Ok(plan)
 }
 
-impl Plan {
-    /// A plan without passes.
-    fn new(
-        gpu: &Gpu,
-        crowd: &Crowd,
-        strategy: Strategy,
-        baked: Option<&BakedGroups>,
-        clips: &[ClipStore],
-    ) -> Result<Self> {
-        let table = if strategy.skin.is_merged() {
-            CrowdTable::merged(gpu, crowd)?
-        } else if strategy.poses_on_host() {
-            CrowdTable::new(gpu, crowd)?
-        } else {
-            check_device(gpu, strategy)?;
-            let culled = strategy.posing == Posing::Visible;
-            CrowdTable::posed_on_device(gpu, crowd, baked, clips, culled)?
+impl Poses {
+    fn new(gpu: &Gpu, crowd: &Crowd, strategy: Strategy) -> Result<Self> {
+        let palette = strategy.skin.palette();
+        if strategy.posing == Posing::Visible {
+            // Old GL drivers and Apple's first GPUs lack it.
+            let indirect = wgpu::DownlevelFlags::INDIRECT_EXECUTION;
+            let message = "the device has no indirect dispatches and draws";
+            needs(gpu.adapter.downlevel.contains(indirect), message)?;
+        }
+        if let PaletteForm::Baked(format) = palette {
+            return BakedGroups::new(gpu, crowd, format).map(Self::Baked);
+        }
+        if strategy.posing == Posing::Host {
+            return Ok(Self::Host);
+        }
+        let message = "poses on the device are rows of 3x4 matrices";
+        needs(palette.is_rows(), message)?;
+        let plain = !blends(crowd);
+        let groups = crowd.groups().iter();
+        let clips = groups.map(|group| ClipStore::new(&group.model, plain));
+        Ok(Self::Device(clips.collect()))
+    }
+
+    /// Divides the crowd by what its chunks share.
+    fn table(&self, gpu: &Gpu, crowd: &Crowd, strategy: Strategy) -> Result<CrowdTable> {
+        let sharing = match self {
+            Self::Host if strategy.skin.is_merged() => Sharing::Vertices,
+            Self::Baked(_) if strategy.posing == Posing::Device => Sharing::Poses(&[]),
+            Self::Device(clips) if strategy.posing == Posing::Device => Sharing::Poses(clips),
+            _ => Sharing::Nothing,
         };
-        Ok(Self {
-            table,
-            passes: Vec::new(),
-            cull: None,
-            pose: None,
-            upload: None,
-            gameplay: None,
-            skin: None,
-            source: None,
-            approximation: None,
-            labels: Vec::new(),
-        })
-    }
-
-    /// Adds a pass to the list. The table has what it reads.
-    pub fn push<P: Pass + 'static>(&mut self, pass: P) -> Shared<P> {
-        for input in pass.interface().inputs {
-            let mut bindings = self.table.bindings.iter();
-            debug_assert!(
-                bindings.all(|named| named.iter().any(|bound| bound.0 == *input)),
-                "{input}"
-            );
-        }
-        let shared = Rc::new(RefCell::new(pass));
-        self.passes.push(Rc::clone(&shared) as Shared<dyn Pass>);
-        shared
-    }
-
-    /// Moves the camera for the frames that follow.
-    pub fn move_camera(&self, frustum: &Frustum) {
-        if let Some(cull) = &self.cull {
-            cull.borrow_mut().move_camera(frustum);
-        }
-    }
-
-    fn pose_on_device(
-        &mut self,
-        gpu: &Rc<Gpu>,
-        crowd: &Crowd,
-        job: &Job,
-        palette: PaletteForm,
-        baked: Option<&BakedGroups>,
-        clips: &[ClipStore],
-    ) -> Result<()> {
-        if crowd.turnover().is_some() {
-            let mut update = Update::new(gpu, Record::Layer)?;
-            for family in &self.table.families {
-                update.push(gpu, family.instances.clone(), &family.layers);
-            }
-            self.push(update);
-        }
-        if let Some(now) = self.table.now.clone() {
-            self.push(Tick { now });
-        }
-        if let Some(visible) = self.table.visible.clone() {
-            let camera = cull::camera(&job.frustum);
-            let cull = Cull::new(gpu, crowd, &self.table, &visible, camera)?;
-            self.cull = Some(self.push(cull));
-        }
-        if let Some(baked) = baked {
-            let bake = Bake::new(gpu, crowd, &mut self.table, baked)?;
-            self.push(bake);
-            return Ok(());
-        }
-        for chunk in &self.table.chunks {
-            let group = &crowd.groups()[chunk.group];
-            palette.check(gpu, group, chunk.instances.len())?;
-        }
-        let mut pose = Pose::new(gpu, crowd, &mut self.table, clips)?;
-        if let Some(cull) = &self.cull {
-            // Counts the instances in view once, so that the kernels have work.
-            let mut commands = gpu.commands("cull");
-            cull.borrow_mut().count(&mut commands);
-            commands.finish()?;
-        }
-        pose.choose_walk(gpu)?;
-        self.pose = Some(self.push(pose));
-        Ok(())
-    }
-
-    /// Describes how palettes are made.
-    fn describe(&mut self, baked: Option<&BakedGroups>) {
-        if let Some(pose) = &self.pose {
-            self.labels.push(pose.borrow().label());
-        }
-        match (baked, self.approximation) {
-            (Some(baked), _) => self.labels.push(baked.label.clone()),
-            (None, Some(stated)) => self.labels.push(format!(
-                "vertices off by at most {:.1e} of the size",
-                stated.position
-            )),
-            (None, None) => {}
-        }
+        let baked = match self {
+            Self::Baked(baked) => Some(baked),
+            _ => None,
+        };
+        CrowdTable::new(gpu, crowd, &sharing, baked)
     }
 }
 
-/// Checks that an adapter can pose by a strategy.
-fn check_device(gpu: &Gpu, strategy: Strategy) -> Result<()> {
-    let palette = strategy.skin.palette();
-    let is_written = palette.is_rows() || matches!(palette, PaletteForm::Baked(_));
-    needs(is_written, "poses on the device are rows of 3x4 matrices")?;
-    // Old GL drivers and Apple's first GPUs lack it.
-    let indirect = wgpu::DownlevelFlags::INDIRECT_EXECUTION;
-    needs(
-        strategy.posing != Posing::Visible || gpu.adapter.downlevel.contains(indirect),
-        "the device has no indirect dispatches and draws",
-    )
+impl Plan {
+    /// A plan without passes.
+    pub fn new(table: CrowdTable) -> Self {
+        Self {
+            table,
+            passes: Vec::new(),
+            source: None,
+            approximation: None,
+            labels: Vec::new(),
+        }
+    }
+
+    /// Adds a pass to the list.
+    pub fn push(&mut self, pass: impl Pass) {
+        self.passes.push(Box::new(pass));
+    }
+
+    /// The pass of a type, if the plan has it.
+    pub fn find<P: Pass>(&self) -> Option<&P> {
+        let mut passes = self.passes.iter();
+        passes.find_map(|pass| (&**pass as &dyn Any).downcast_ref())
+    }
+
+    /// As [`Plan::find`].
+    pub fn find_mut<P: Pass>(&mut self) -> Option<&mut P> {
+        let mut passes = self.passes.iter_mut();
+        passes.find_map(|pass| (&mut **pass as &mut dyn Any).downcast_mut())
+    }
+
+    /// Records all passes.
+    pub fn record(&mut self, frame: &mut Frame) {
+        for pass in &mut self.passes {
+            pass.record(frame);
+        }
+    }
+
+    /// Lists the passes that bring the device to a tick: what instances play, and which of them are in view.
+    fn play(&mut self, gpu: &Gpu, crowd: &Crowd, strategy: Strategy, job: &Job) -> Result<()> {
+        let culls = strategy.posing == Posing::Visible;
+        let players = if culls { "everyone" } else { "players" };
+        let tick = Tick::new(gpu, crowd, &mut self.table, players);
+        if crowd.turnover().is_some() {
+            let mut update = Update::new(gpu, Record::Layer)?;
+            for (batch, layers) in self.table.batches.iter().zip(&tick.layers) {
+                update.push(gpu, self.table.instances(batch), layers);
+            }
+            self.push(update);
+        }
+        self.push(tick);
+        if culls {
+            let cull = Cull::new(gpu, crowd, &mut self.table, &job.frustum)?;
+            self.push(cull);
+        } else {
+            self.table.bind_numbers(gpu, true);
+        }
+        Ok(())
+    }
+
+    /// Finds the fastest kernel from local to model poses.
+    fn choose_walk(&mut self, gpu: &Arc<Gpu>, pose: &mut Pose) -> Result<()> {
+        if let Some(cull) = self.find::<Cull>() {
+            // Counts the instances in view once, so that the kernels have work.
+            let mut commands = gpu.commands("cull");
+            cull.count(&mut commands);
+            commands.finish()?;
+        }
+        pose.choose_walk(gpu)?;
+        self.labels.push(pose.label());
+        Ok(())
+    }
+
+    /// States the error of palettes.
+    fn approximate(&mut self, crowd: &Crowd, palette: PaletteForm, poses: &Poses) {
+        if let Poses::Baked(baked) = poses {
+            self.approximation = Some(baked.approximation);
+            self.labels.push(baked.label.clone());
+        } else if palette == PaletteForm::Half {
+            let stated = half_palette::approximation(crowd);
+            self.approximation = Some(stated);
+            self.labels.push(format!(
+                "vertices off by at most {:.1e} of the size",
+                stated.position
+            ));
+        }
+    }
 }

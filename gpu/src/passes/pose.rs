@@ -1,17 +1,15 @@
 //! Poses instances on the device: clips, hierarchy and layers are uploaded once, and a frame sends only its tick.
 //!
-//! A [`Chunk`] is posed as a *batch*: the numbers that kernels read of it. The chunks of a *family* share the buffers of
-//! their instances and dispatches.
+//! The chunks of a batch share buffers and dispatches. Where there are several, a table says where each begins.
 
-use crate::crowd::table::{CrowdTable, Dispatch, all_slots};
-use crate::device::{Buffer, Named, Resource};
+use crate::crowd::table::{ChunkPoses, CrowdTable, Dispatch, all_slots};
+use crate::device::{Named, named};
 use crate::forms::clips::{ClipStore, Needs};
-use crate::forms::palettes::Palettes;
-use crate::forms::posed_models::{PosedModel, PosedModels};
+use crate::forms::posed_models::PosedModels;
 use crate::kernel::{Kernel, once_per_key};
-use crate::passes::pose_kernels::{KERNELS, ONE_BATCH, PoseKernel, SEVERAL_BATCHES};
+use crate::passes::pose_kernels::{BATCH_OF_ONE, BATCH_OF_SEVERAL, KERNELS, PoseKernel};
 use crate::passes::trial::fastest;
-use crate::passes::{Call, Frame, Interface, Pass};
+use crate::passes::{Call, Frame, Pass};
 use crate::shader::{Role, layout};
 use crate::{Chunk, Gpu};
 use bytemuck::Zeroable;
@@ -19,7 +17,7 @@ use skinbench_frame::{Purpose, Result, Stage};
 use skinbench_kernels::crowd::{Crowd, Fade, Group};
 use skinbench_kernels::model::Rows;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Bytes of a joint's model pose: a matrix, or a rotation and a translation.
 const MODEL_BYTES: u64 = 48;
@@ -33,42 +31,22 @@ pub struct Pose {
     pub(crate) walk: PoseKernel,
     /// `true` if any instance blends.
     blends: bool,
-    /// One item per chunk.
-    pub batches: Vec<PoseBatch>,
-    sets: Vec<PoseSet>,
+    batches: Vec<PosedBatch>,
     /// `true` if all poses were computed at least once.
     posed: bool,
 }
 
-/// A chunk's poses.
-pub struct PoseBatch {
-    /// Its numbers, as if all instances were in view.
-    pub numbers: layout::Batch,
-    /// Index of its first local pose among those of its family, each of which takes one place per channel.
-    pub first_local: u32,
-    /// `true` if a model pose is a rotation and a translation.
-    pub is_rigid: bool,
-    /// Local poses of its family, `[slot][channel][joint]`.
-    pub locals: Buffer,
-    /// Model poses of its family, `[instance][joint]`.
-    pub model: Buffer,
-    /// Palettes, likewise.
-    pub palettes: Palettes,
-    /// Number of channels of an instance's joints that some clip moves.
-    moving_channels: u64,
-}
-
-/// The dispatches that pose a family.
-struct PoseSet {
+/// The dispatches that pose a batch, one of each kernel.
+struct PosedBatch {
     instances: u32,
-    /// A dispatch of each kernel, for all instances.
+    /// For all instances.
     calls: Vec<Call>,
-    /// As `calls`, for the instances that do not keep their pose, if some of the family do and none is replaced.
+    /// For the instances that do not keep their pose, if some of the batch do and none is replaced.
     moving: Option<Vec<Call>>,
 }
 
 /// Bytes of a crowd's poses on the device.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct PoseBytes {
     /// Bytes of local poses that a frame writes: the channels that some clip moves.
     pub sampled: u64,
@@ -78,28 +56,20 @@ pub struct PoseBytes {
     pub model: u64,
 }
 
-/// The chunks of a family, and what they share.
-struct Planned {
-    chunks: Range<usize>,
-    needs: Needs,
-    room: Room,
-}
-
-/// A chunk of a family, with its numbers and its model.
-struct PlacedChunk<'a> {
-    index: usize,
-    placed: layout::PlacedBatch,
-    model: &'a PosedModel,
-}
-
-/// The chunks of a family, and the sizes of the buffers that they share.
-struct PlacedChunks<'a> {
-    chunks: Vec<PlacedChunk<'a>>,
-    /// Instances and slots of all chunks.
-    instances: u32,
-    slots: u32,
-    /// Channels of local poses.
-    channels: u32,
+impl PoseBytes {
+    /// Those of a crowd that the device poses; `None` for others.
+    pub fn of(table: &CrowdTable) -> Option<Self> {
+        let mut bytes = Self::default();
+        for (numbers, poses) in table.numbers.iter().zip(&table.poses) {
+            let posed = &numbers.posed;
+            let channels = if poses.is_rigid { 2 } else { 3 };
+            let joints = u64::from(posed.instances) * u64::from(posed.joints);
+            bytes.sampled += u64::from(posed.slots) * poses.moving_channels * QUAD_BYTES;
+            bytes.local += joints * channels * QUAD_BYTES;
+            bytes.model += joints * model_bytes(poses.is_rigid);
+        }
+        (!table.poses.is_empty()).then_some(bytes)
+    }
 }
 
 impl Pose {
@@ -114,22 +84,16 @@ impl Pose {
         table: &mut CrowdTable,
         clips: &[ClipStore],
     ) -> Result<Self> {
-        let mut planned = Vec::with_capacity(table.families.len());
-        for family in &table.families {
-            let chunks = family.chunks.clone();
-            let needs = needs_of(crowd, &table.chunks[chunks.clone()], clips);
-            let room = Room::new(gpu, &table.batches[chunks.clone()], needs.rigid);
-            planned.push(Planned {
-                chunks,
-                needs,
-                room,
-            });
+        let batches = table.batches.clone();
+        let mut needs = Vec::with_capacity(batches.len());
+        let mut groups = Vec::with_capacity(batches.len());
+        for batch in &batches {
+            let chunks = &table.chunks[batch.clone()];
+            needs.push((needs_of(crowd, chunks, clips), batch_role(chunks.len())));
+            groups.push(chunks[0].group..chunks[chunks.len() - 1].group + 1);
         }
-        let kinds = planned.iter().map(|set| (set.needs, set.shaders()));
-        let kernels = once_per_key(kinds, |&(needs, batch)| needs.kernels(gpu, batch));
-        let groups = planned.iter().map(|set| {
-            let last = &table.chunks[set.chunks.end - 1];
-            table.chunks[set.chunks.start].group..last.group + 1
+        let kernels = once_per_key(needs.iter().copied(), |&(needs, role)| {
+            needs.kernels(gpu, role)
         });
         let models = once_per_key(groups, |groups| {
             PosedModels::new(gpu, crowd, groups.clone(), clips)
@@ -137,12 +101,13 @@ impl Pose {
         let mut pose = Self {
             walk: PoseKernel::WALKS[0],
             blends: blends(crowd),
-            batches: Vec::with_capacity(table.chunks.len()),
-            sets: Vec::with_capacity(planned.len()),
+            batches: Vec::with_capacity(batches.len()),
             posed: false,
         };
-        for ((set, kernels), models) in planned.iter().zip(kernels).zip(models) {
-            pose.push(gpu, crowd, table, set, &kernels?, &models?);
+        for (index, (kernels, models)) in kernels.into_iter().zip(models).enumerate() {
+            let rigid = needs[index].0.rigid;
+            let batch = batches[index].clone();
+            pose.push(gpu, crowd, table, batch, rigid, &kernels?, &models?);
         }
         Ok(pose)
     }
@@ -151,8 +116,8 @@ impl Pose {
     ///
     /// # Errors
     /// [`BackendError::Device`](skinbench_frame::BackendError::Device) if the device was lost or refused a command.
-    pub fn choose_walk(&mut self, gpu: &Rc<Gpu>) -> Result<()> {
-        let Some(largest) = self.sets.iter().max_by_key(|set| set.instances) else {
+    pub fn choose_walk(&mut self, gpu: &Arc<Gpu>) -> Result<()> {
+        let Some(largest) = self.batches.iter().max_by_key(|batch| batch.instances) else {
             return Ok(());
         };
         let walks = PoseKernel::WALKS;
@@ -168,146 +133,98 @@ impl Pose {
         format!("poses by {}", self.walk.name().trim_start_matches("pose_"))
     }
 
-    /// Bytes of the poses.
-    pub fn bytes(&self) -> PoseBytes {
-        let mut bytes = PoseBytes {
-            sampled: 0,
-            local: 0,
-            model: 0,
-        };
-        for batch in &self.batches {
-            let numbers = &batch.numbers;
-            let channels = if batch.is_rigid { 2 } else { 3 };
-            let joints = u64::from(numbers.instances) * u64::from(numbers.joints);
-            bytes.sampled += u64::from(numbers.slots) * batch.moving_channels * QUAD_BYTES;
-            bytes.local += joints * channels * QUAD_BYTES;
-            bytes.model += joints * model_bytes(batch.is_rigid);
-        }
-        bytes
-    }
-
-    /// Allocates a family's local poses and what its kernels keep from frame to frame, and binds both. Adds the palettes to the
-    /// table.
+    /// Allocates the poses of a batch and what its kernels keep from frame to frame, and binds them. Adds poses and palettes
+    /// to the table.
     fn push(
         &mut self,
         gpu: &Gpu,
         crowd: &Crowd,
         table: &mut CrowdTable,
-        set: &Planned,
+        chunks: Range<usize>,
+        is_rigid: bool,
         kernels: &[Kernel],
         models: &PosedModels,
     ) {
-        let placed = PlacedChunks::new(table, set, models);
-        let locals = placed.locals(gpu);
-        let mut resources = [&table.bindings[set.chunks.start][..], &models.buffers].concat();
-        resources.extend(kept(gpu, crowd, &placed));
-        resources.extend([
-            ("locals", Resource::from(&locals)),
-            ("model", (&set.room.model).into()),
-        ]);
-        resources.extend(set.room.palettes.inputs());
-        let batches: Vec<_> = placed.chunks.iter().map(|chunk| chunk.placed).collect();
-        let calls = if set.is_shared() {
-            table_calls(gpu, kernels, &resources, &batches)
-        } else {
-            chunk_calls(gpu, kernels, &resources, &batches[0].batch, |rule| {
-                table.dispatch(gpu, set.chunks.start, rule)
-            })
-        };
-        self.sets.push(PoseSet {
-            instances: placed.instances,
-            calls,
-            moving: moving(gpu, crowd, table, set, &placed, kernels, &resources),
-        });
-        for chunk in placed.chunks {
-            table.bindings[chunk.index].extend(set.room.palettes.inputs());
-            self.batches.push(PoseBatch {
-                numbers: chunk.placed.batch,
-                first_local: chunk.placed.places.first_local,
-                is_rigid: set.needs.rigid,
-                locals: locals.clone(),
-                model: set.room.model.clone(),
-                palettes: set.room.palettes.clone(),
-                moving_channels: chunk.model.moving_channels,
-            });
-        }
-    }
-}
-
-impl Planned {
-    /// Returns whether it has several chunks, so that a table says where each begins.
-    fn is_shared(&self) -> bool {
-        self.chunks.len() > 1
-    }
-
-    /// The shaders that read its numbers.
-    fn shaders(&self) -> Role {
-        if self.is_shared() {
-            SEVERAL_BATCHES
-        } else {
-            ONE_BATCH
-        }
-    }
-}
-
-impl<'a> PlacedChunks<'a> {
-    fn new(table: &CrowdTable, set: &Planned, models: &'a PosedModels) -> Self {
-        let mut placed = Self {
-            chunks: Vec::with_capacity(set.chunks.len()),
-            instances: 0,
-            slots: 0,
-            channels: 0,
-        };
-        let first_group = table.chunks[set.chunks.start].group;
-        for index in set.chunks.clone() {
-            let batch = table.batches[index];
+        let first_group = table.chunks[chunks.start].group;
+        let mut placed = Vec::with_capacity(chunks.len());
+        let mut rest = Vec::with_capacity(chunks.len());
+        let mut next = layout::Places::zeroed();
+        let mut end = layout::PosedChunk::zeroed();
+        for index in chunks.clone() {
+            let posed = table.numbers[index].posed;
             let model = &models.models[table.chunks[index].group - first_group];
-            let places = layout::Places {
-                first_slot: placed.slots,
-                first_local: placed.channels,
-                ..model.places
-            };
-            placed.chunks.push(PlacedChunk {
-                index,
-                placed: layout::PlacedBatch { batch, places },
-                model,
+            placed.push(layout::PlacedChunk {
+                posed,
+                places: layout::Places {
+                    first_slot: next.first_slot,
+                    first_local: next.first_local,
+                    ..model.places
+                },
             });
-            placed.channels += 3 * batch.slots * batch.joints;
-            placed.instances += batch.instances;
-            placed.slots += batch.slots;
+            rest.push(&model.rest);
+            next.first_slot += posed.slots;
+            next.first_local += 3 * posed.slots * posed.joints;
+            end.first_instance = posed.first_instance + posed.instances;
+            end.first_joint = posed.first_joint + posed.instances * posed.joints;
+            end.first_entry = posed.first_entry + posed.instances * posed.entries;
         }
-        placed
-    }
-
-    /// Allocates local poses. Channels that no clip moves keep the value written here.
-    fn locals(&self, gpu: &Gpu) -> Buffer {
-        let count = self.channels as usize;
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-        gpu.buffer_of(Purpose::Scratch, "local poses", count, usage, || {
+        // Channels that no clip moves keep the value written here.
+        let count = next.first_local as usize;
+        let locals = gpu.storage_of(Purpose::Scratch, "local poses", count, || {
             let mut locals = Vec::with_capacity(count);
-            for chunk in &self.chunks {
-                let slots = chunk.placed.batch.slots as usize;
-                locals.extend(chunk.model.rest.repeat(slots));
+            for (placed, rest) in placed.iter().zip(rest) {
+                locals.extend(rest.repeat(placed.posed.slots as usize));
             }
             locals
-        })
+        });
+        let model_bytes = u64::from(end.first_joint) * model_bytes(is_rigid);
+        let model = gpu.scratch(Purpose::Scratch, "model poses", model_bytes);
+        let palette_bytes = u64::from(end.first_entry) * size_of::<Rows>() as u64;
+        let palettes = gpu.scratch(Purpose::Palettes, "palettes", palette_bytes);
+        let mut resources = [&table.bindings[chunks.start][..], &models.buffers].concat();
+        resources.extend(kept(gpu, crowd, end.first_instance, next.first_slot));
+        resources.extend([
+            named("locals", &locals),
+            named("model", &model),
+            named("palettes", &palettes),
+        ]);
+        let calls = if placed.len() > 1 {
+            table_calls(gpu, kernels, &resources, &placed)
+        } else {
+            chunk_calls(gpu, kernels, &resources, &placed[0].posed, |rule| {
+                table.dispatch(gpu, chunks.start, rule)
+            })
+        };
+        self.batches.push(PosedBatch {
+            instances: end.first_instance,
+            calls,
+            moving: moving(gpu, crowd, table, chunks.start, &placed, kernels, resources),
+        });
+        for (index, placed) in chunks.zip(placed) {
+            table.bindings[index].push(named("palettes", &palettes));
+            table.poses.push(ChunkPoses {
+                first_local: placed.places.first_local,
+                is_rigid,
+                moving_channels: models.models[table.chunks[index].group - first_group]
+                    .moving_channels,
+                locals: locals.clone(),
+                model: model.clone(),
+                palettes: palettes.clone(),
+            });
+        }
+    }
+}
+
+/// The shaders that read the numbers of so many chunks.
+fn batch_role(chunks: usize) -> Role {
+    if chunks > 1 {
+        BATCH_OF_SEVERAL
+    } else {
+        BATCH_OF_ONE
     }
 }
 
 impl Pass for Pose {
-    fn interface(&self) -> Interface {
-        Interface {
-            stages: &[
-                Stage::Sample,
-                Stage::Blend,
-                Stage::LocalToModel,
-                Stage::Palette,
-            ],
-            inputs: &["batch", "layers", "now", "players"],
-            outputs: &["palettes", "shown"],
-        }
-    }
-
     fn record(&mut self, frame: &mut Frame) {
         let all = !std::mem::replace(&mut self.posed, true);
         let blend: &[PoseKernel] = if self.blends {
@@ -322,8 +239,8 @@ impl Pass for Pose {
             (Stage::Palette, &[PoseKernel::Palette]),
         ];
         // A dispatch waits for all before it if it reads what one of them wrote in the same compute pass: with several
-        // sets each kernel takes a pass of its own, in which none waits.
-        let at_once = if self.sets.len() > 1 {
+        // batches each kernel takes a pass of its own, in which none waits.
+        let at_once = if self.batches.len() > 1 {
             1
         } else {
             KERNELS.len()
@@ -331,8 +248,8 @@ impl Pass for Pose {
         for (stage, kernels) in stages {
             for kernels in kernels.chunks(at_once) {
                 let calls = kernels.iter().flat_map(|kernel| {
-                    let sets = self.sets.iter();
-                    sets.filter_map(move |set| set.calls(all).get(*kernel as usize))
+                    let batches = self.batches.iter();
+                    batches.filter_map(move |batch| batch.calls(all).get(*kernel as usize))
                 });
                 frame.compute(stage, calls);
             }
@@ -340,7 +257,7 @@ impl Pass for Pose {
     }
 }
 
-impl PoseSet {
+impl PosedBatch {
     /// The dispatches for all instances, or for those that move.
     fn calls(&self, all: bool) -> &[Call] {
         match &self.moving {
@@ -350,34 +267,12 @@ impl PoseSet {
     }
 }
 
-/// Poses and palettes of the instances of a family.
-struct Room {
-    model: Buffer,
-    palettes: Palettes,
-}
-
-impl Room {
-    fn new(gpu: &Gpu, batches: &[layout::Batch], rigid: bool) -> Self {
-        let mut joints = 0;
-        let mut entries = 0;
-        for batch in batches {
-            joints += u64::from(batch.instances) * u64::from(batch.joints);
-            entries += u64::from(batch.instances) * u64::from(batch.entries);
-        }
-        let bytes = joints * model_bytes(rigid);
-        Self {
-            model: gpu.scratch(Purpose::Scratch, "model poses", bytes),
-            palettes: Palettes::on_device(gpu, entries * size_of::<Rows>() as u64),
-        }
-    }
-}
-
 /// Bytes of a joint's model pose.
 fn model_bytes(rigid: bool) -> u64 {
     if rigid { RIGID_BYTES } else { MODEL_BYTES }
 }
 
-/// The features that the chunks of a family need of the kernels.
+/// The features that the chunks of a batch need of the kernels.
 fn needs_of(crowd: &Crowd, chunks: &[Chunk], clips: &[ClipStore]) -> Needs {
     let of_chunk = |chunk: &Chunk| Needs {
         inertia: fades(crowd, &crowd.groups()[chunk.group]),
@@ -400,9 +295,9 @@ fn fades(crowd: &Crowd, group: &Group) -> bool {
 }
 
 /// Buffers that pose kernels hand to each other, or keep from frame to frame.
-fn kept(gpu: &Gpu, crowd: &Crowd, placed: &PlacedChunks) -> [Named; 3] {
-    let instances = u64::from(placed.instances);
-    let slots = u64::from(placed.slots);
+fn kept(gpu: &Gpu, crowd: &Crowd, instances: u32, slots: u32) -> [Named; 3] {
+    let instances = u64::from(instances);
+    let slots = u64::from(slots);
     // An instance has an inertial fade for each pose that is computed.
     let mut fades = instances;
     let mut pairs = 0;
@@ -415,7 +310,7 @@ fn kept(gpu: &Gpu, crowd: &Crowd, placed: &PlacedChunks) -> [Named; 3] {
         ("momenta", fades * layout::MOMENTUM_BYTES),
         ("pose_pairs", pairs * layout::POSE_PAIR_BYTES),
     ];
-    sizes.map(|(name, bytes)| (name, gpu.scratch(Purpose::Scratch, name, bytes).into()))
+    sizes.map(|(name, bytes)| named(name, &gpu.scratch(Purpose::Scratch, name, bytes)))
 }
 
 /// Dispatches for a chunk, whose numbers are among the resources.
@@ -423,8 +318,8 @@ fn chunk_calls(
     gpu: &Gpu,
     kernels: &[Kernel],
     resources: &[Named],
-    numbers: &layout::Batch,
-    dispatch: impl Fn(&layout::Dispatch) -> Dispatch,
+    numbers: &layout::PosedChunk,
+    mut dispatch: impl FnMut(&layout::Dispatch) -> Dispatch,
 ) -> Vec<Call> {
     let mut calls = Vec::with_capacity(KERNELS.len());
     for (kernel, compiled) in KERNELS.iter().zip(kernels) {
@@ -439,77 +334,71 @@ fn table_calls(
     gpu: &Gpu,
     kernels: &[Kernel],
     resources: &[Named],
-    placed: &[layout::PlacedBatch],
+    placed: &[layout::PlacedChunk],
 ) -> Vec<Call> {
-    let mut all = vec![layout::PlacedBatch::zeroed(); layout::MOST_BATCHES];
+    let mut all = vec![layout::PlacedChunk::zeroed(); layout::MOST_CHUNKS];
     all[..placed.len()].copy_from_slice(placed);
     let contents = bytemuck::cast_slice(&all);
     let usage = wgpu::BufferUsages::UNIFORM;
-    let batches = gpu.buffer_with(Purpose::Scratch, "batches", contents, usage);
+    let table = gpu.buffer_with(Purpose::Scratch, "placed", contents, usage);
     let mut calls = Vec::with_capacity(KERNELS.len());
     for (kernel, compiled) in KERNELS.iter().zip(kernels) {
         let mut parts = Vec::new();
-        for (batch, placed) in (0..).zip(placed) {
-            let numbers = &placed.batch;
+        for (chunk, placed) in (0..).zip(placed) {
+            let numbers = &placed.posed;
             let rule = kernel.dispatch(gpu, numbers);
             let count = rule.count(numbers.instances, numbers.slots);
-            parts.extend((0..count).map(|workgroup| layout::BatchPart { batch, workgroup }));
+            parts.extend((0..count).map(|workgroup| layout::ChunkPart { chunk, workgroup }));
         }
         let workgroups = gpu.workgroups(parts.len() as u32);
         let parts = gpu.storage(Purpose::Scratch, "parts", &parts);
         let mut resources = resources.to_vec();
-        resources.extend([
-            ("batches", (&batches).into()),
-            ("parts", Resource::from(&parts)),
-        ]);
+        resources.extend([named("placed", &table), named("parts", &parts)]);
         let dispatch = Dispatch::Fixed(workgroups);
         calls.push(Call::new(gpu, compiled, &resources, dispatch));
     }
     calls
 }
 
-/// Dispatches for the instances of a set that do not keep their pose, which come first in each chunk; `None` if all are
+/// Dispatches for the instances of a batch that do not keep their pose, which come first in each chunk; `None` if all are
 /// posed in each frame.
 fn moving(
     gpu: &Gpu,
     crowd: &Crowd,
     table: &CrowdTable,
-    set: &Planned,
-    placed: &PlacedChunks,
+    first_chunk: usize,
+    placed: &[layout::PlacedChunk],
     kernels: &[Kernel],
-    resources: &[Named],
+    mut resources: Vec<Named>,
 ) -> Option<Vec<Call>> {
     if table.visible.is_some() || crowd.turnover().is_some() {
         return None;
     }
-    let mut batches = Vec::with_capacity(placed.chunks.len());
-    let mut all = 0;
+    let mut moving = placed.to_vec();
+    let mut kept = 0;
     let mut count = 0;
-    for posed in &placed.chunks {
-        let chunk = &table.chunks[posed.index];
+    for (chunk, placed) in table.chunks[first_chunk..].iter().zip(&mut moving) {
         let moves = chunk.overlap(&crowd.groups()[chunk.group].moving());
-        all += chunk.instances.len();
+        kept += chunk.instances.len() - moves.len();
         count += moves.len();
-        let mut moving = posed.placed;
-        moving.batch.instances = moves.len() as u32;
-        moving.batch.slots = all_slots(crowd, moves);
-        batches.push(moving);
+        placed.posed.instances = moves.len() as u32;
+        placed.posed.slots = all_slots(crowd, moves);
     }
-    if count == all {
+    if kept == 0 {
         return None;
     }
     if count == 0 {
         return Some(Vec::new());
     }
-    if set.is_shared() {
-        return Some(table_calls(gpu, kernels, resources, &batches));
+    if moving.len() > 1 {
+        return Some(table_calls(gpu, kernels, &resources, &moving));
     }
-    let batch = &batches[0].batch;
-    let uniform = gpu.uniform(Purpose::Scratch, "moving batch", batch);
-    // It is found before the numbers of the whole chunk.
-    let resources = [&[("batch", uniform.into())], resources].concat();
-    Some(chunk_calls(gpu, kernels, &resources, batch, |rule| {
-        Dispatch::Fixed(rule.workgroups(gpu, batch.instances, batch.slots))
+    let posed = &moving[0].posed;
+    let uniform = gpu.uniform(Purpose::Scratch, "moving", posed);
+    resources.retain(|named| named.0 != "posed");
+    resources.push(named("posed", &uniform));
+    Some(chunk_calls(gpu, kernels, &resources, posed, |rule| {
+        Dispatch::Fixed(rule.workgroups(gpu, posed.instances, posed.slots))
     }))
 }
 
@@ -523,7 +412,9 @@ pub(crate) fn blends(crowd: &Crowd) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use skinbench_formats::walker::walker;
+    use crate::crowd::chunk::Sharing;
+    use crate::passes::tick::Tick;
+    use skinbench_characters::walker;
     use skinbench_frame::StageTimer;
     use skinbench_kernels::crowd::{Layer, REST};
     use skinbench_kernels::model::IDENTITY_ROWS;
@@ -541,7 +432,9 @@ mod tests {
         }
         let groups = crowd.groups().iter();
         let clips: Vec<ClipStore> = groups.map(|g| ClipStore::new(&g.model, true)).collect();
-        let mut table = CrowdTable::posed_on_device(&gpu, &crowd, None, &clips, false).unwrap();
+        let mut table = CrowdTable::new(&gpu, &crowd, &Sharing::Poses(&clips), None).unwrap();
+        Tick::new(&gpu, &crowd, &mut table, "players");
+        table.bind_numbers(&gpu, true);
         let mut pose = Pose::new(&gpu, &crowd, &mut table, &clips).unwrap();
         gpu.take_commands();
         pose.record(&mut Frame {
@@ -570,13 +463,13 @@ mod tests {
         let one = passes(1);
         let expected = [("sample", 2), ("local_to_model", 1), ("palette", 1)];
         assert_eq!(one, expected.map(|(name, count)| (name.to_owned(), count)));
-        assert_eq!(passes(layout::MOST_BATCHES), one);
+        assert_eq!(passes(layout::MOST_CHUNKS), one);
     }
 
-    /// In one pass, the second kernel of `sample` would wait for the first once for each set.
+    /// In one pass, the second kernel of `sample` would wait for the first once for each batch.
     #[test]
-    fn kernels_of_several_sets_have_passes_of_their_own() {
-        let names: Vec<String> = passes(layout::MOST_BATCHES + 1)
+    fn kernels_of_several_batches_have_passes_of_their_own() {
+        let names: Vec<String> = passes(layout::MOST_CHUNKS + 1)
             .into_iter()
             .map(|(name, _)| name)
             .collect();

@@ -7,7 +7,7 @@ use crate::shader::reflection::Interface;
 use crate::shader::{Role, WORKGROUP, layout, shader};
 use skinbench_frame::Result;
 use skinbench_kernels::model::Model;
-use std::rc::Rc;
+use std::sync::Arc;
 use strum::{IntoStaticStr, VariantArray};
 
 /// Number of neighbouring slots or instances per thread, which reuses the loaded joint or entry, on a software adapter
@@ -38,11 +38,11 @@ pub enum PoseKernel {
     Palette,
 }
 
-/// Shaders of dispatches that pose one batch, whose numbers are in a uniform.
-pub const ONE_BATCH: Role = ("batch", "batch_uniform.wgsl");
+/// Shaders of dispatches that pose a batch of one chunk, whose numbers are in a uniform.
+pub const BATCH_OF_ONE: Role = ("batch", "batch_uniform.wgsl");
 
-/// Shaders of dispatches that pose batches of several models, whose numbers are in a table.
-pub const SEVERAL_BATCHES: Role = ("batch", "batch_table.wgsl");
+/// Shaders of dispatches that pose a batch of several chunks, whose numbers are in a table.
+pub const BATCH_OF_SEVERAL: Role = ("batch", "batch_table.wgsl");
 
 /// Every kernel, in the order in which they run; tests check their shaders.
 pub const KERNELS: &[PoseKernel] = PoseKernel::VARIANTS;
@@ -69,7 +69,7 @@ impl Needs {
     ///
     /// # Errors
     /// As [`Gpu::has`].
-    pub(crate) fn kernels(self, gpu: &Gpu, batch: Role) -> Result<Rc<[Kernel]>> {
+    pub(crate) fn kernels(self, gpu: &Gpu, batch: Role) -> Result<Arc<[Kernel]>> {
         let values = self.constants(at_once(gpu));
         KERNELS
             .iter()
@@ -87,31 +87,31 @@ impl PoseKernel {
         self.into()
     }
 
-    /// The rule for computing its dispatch from a batch's instances or slots, of which a thread may take several.
-    pub fn dispatch(self, gpu: &Gpu, batch: &layout::Batch) -> layout::Dispatch {
+    /// The rule for computing its dispatch from a chunk's instances or slots, of which a thread may take several.
+    pub fn dispatch(self, gpu: &Gpu, posed: &layout::PosedChunk) -> layout::Dispatch {
         let by_instance = layout::Dispatch::by_instance(WORKGROUP);
         match self {
             Self::Levels => layout::Dispatch::by_instance(1),
             Self::Schedule | Self::Series => by_instance,
             Self::Blend | Self::Paths => layout::Dispatch {
-                threads: batch.joints,
+                threads: posed.joints,
                 ..by_instance
             },
             Self::Sample => layout::Dispatch {
                 slots: 1,
                 at_once: at_once(gpu),
-                threads: batch.joints,
+                threads: posed.joints,
                 ..by_instance
             },
             Self::Palette => layout::Dispatch {
                 at_once: at_once(gpu),
-                threads: batch.entries,
+                threads: posed.entries,
                 ..by_instance
             },
         }
     }
 
-    /// The complete shader for [`ONE_BATCH`] or [`SEVERAL_BATCHES`].
+    /// The complete shader for [`BATCH_OF_ONE`] or [`BATCH_OF_SEVERAL`].
     pub fn shader(self, batch: Role) -> String {
         shader(&format!("{}.wgsl", self.name()), &[batch])
     }
@@ -124,7 +124,7 @@ impl PoseKernel {
             rates: !plain,
             ..ClipStore::new(model, plain).needs
         };
-        Interface::of(&self.shader(ONE_BATCH))
+        Interface::of(&self.shader(BATCH_OF_ONE))
             .unwrap_or_default()
             .declared(&needs.constants(AT_ONCE[1]))
     }

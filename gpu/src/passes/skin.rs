@@ -2,22 +2,22 @@
 //! and the assignment of vertices and instances to threads.
 
 use crate::crowd::table::{CrowdTable, Dispatch};
-use crate::device::{BindGroup, Buffer, Command, Named, Recorder, Resource};
+use crate::device::{BindGroup, Buffer, Command, Named, Recorder, Resource, named};
 use crate::forms::kind::{self, Kind, ONE_CHUNK};
 use crate::forms::mesh::{MeshForm, upload_meshes};
 use crate::forms::morph::MorphForm;
 use crate::forms::output::OutputForm;
 use crate::forms::palettes::PaletteForm;
 use crate::kernel::{Constants, Kernel, once_per_key};
-use crate::passes::merged::{self, MergedCall};
+use crate::passes::merged;
 use crate::passes::trial::fastest;
 use crate::passes::vertices::{BufferForm, Drawable, StoredVertices};
-use crate::passes::{Frame, Interface, Pass};
+use crate::passes::{Frame, Pass};
 use crate::shader::{WORKGROUP, layout, wgsl};
 use crate::{Chunk, Gpu};
 use skinbench_frame::{BackendError, Lack, Purpose, Result, Retention, Stage};
 use skinbench_kernels::crowd::Crowd;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Bytes of vertices that a trial writes, on a software adapter and on hardware.
 const TRIAL_BYTES: [u64; 2] = [8 << 20, 256 << 20];
@@ -154,21 +154,21 @@ pub struct Skin {
     skin: CompiledSkin,
     /// The skinned vertices, if they are not in the output buffers: those of the last frame, then those of the frame before if
     /// they are kept.
-    pub stored: Vec<Rc<StoredVertices>>,
+    stored: Vec<Arc<StoredVertices>>,
     /// Form of vertices in the output buffers.
     form: BufferForm,
     /// `true` if the kernel was chosen among several.
     chosen: bool,
-    /// The bindings for the buffers that spans write to, those of the last frame first.
+    /// The bindings for the buffers that outputs go to, those of the last frame first.
     bound: Vec<BoundOutputs>,
-    /// For each output buffer the index of the span whose vertices it holds.
-    pub held: Vec<usize>,
+    /// For each buffer the index of the output that it holds.
+    held: Vec<usize>,
 }
 
-/// The bindings of all spans for some output buffers, which are known by the first.
+/// The bindings of all dispatches for some output buffers.
 struct BoundOutputs {
-    outputs: Vec<Buffer>,
-    groups: Vec<Vec<BindGroup>>,
+    buffers: Vec<Buffer>,
+    groups: Vec<BindGroup>,
 }
 
 impl Skin {
@@ -178,9 +178,9 @@ impl Skin {
     /// # Errors
     /// As [`Gpu::has`], or [`BackendError::Device`] if the device was lost.
     pub fn new(
-        gpu: &Rc<Gpu>,
+        gpu: &Arc<Gpu>,
         crowd: &Crowd,
-        table: &CrowdTable,
+        table: &mut CrowdTable,
         kernels: &[&'static SkinKernel],
         keep: Option<Retention>,
     ) -> Result<Self> {
@@ -188,23 +188,14 @@ impl Skin {
             [only] => only,
             many => gpu.counted_as(Purpose::Staging, || choose(gpu, crowd, table, many))?,
         };
-        let skin = CompiledSkin::new(gpu, crowd, kernel, table)?;
-        let form = BufferForm {
-            output: kernel.output,
-            visible: table.visible.clone(),
-        };
-        let mut stored = Vec::new();
-        if let Some(keep) = keep {
-            let form = BufferForm {
-                output: None,
-                ..form.clone()
-            };
-            stored = StoredVertices::allocate(gpu, crowd, table, keep, kernel.is_merged(), &form);
-        }
+        let stored = keep.map(|keep| StoredVertices::allocate(gpu, crowd, table, keep));
         Ok(Self {
-            skin,
-            stored,
-            form,
+            skin: CompiledSkin::new(gpu, crowd, kernel, table)?,
+            stored: stored.unwrap_or_default(),
+            form: BufferForm {
+                output: kernel.output,
+                visible: table.visible.clone(),
+            },
             chosen: kernels.len() > 1,
             bound: Vec::new(),
             held: Vec::new(),
@@ -219,22 +210,22 @@ impl Skin {
     /// The place where vertices are.
     pub fn drawable(&self) -> Drawable {
         match self.stored.first() {
-            Some(stored) => Drawable::Stored(Rc::clone(stored)),
+            Some(stored) => Drawable::Stored(Arc::clone(stored)),
             None => Drawable::Output(self.form.clone()),
         }
     }
 
-    /// Binds buffers that spans write to in turn, unless they are bound. A frame with other buffers forgets all but the
+    /// Binds buffers that outputs go to in turn, unless they are bound. A frame with other buffers forgets all but the
     /// last that were used.
-    pub(crate) fn bind(&mut self, gpu: &Gpu, outputs: &[Buffer]) {
-        if self.known(outputs).is_none() {
-            self.bound.push(self.skin.bind(gpu, outputs));
+    pub(crate) fn bind(&mut self, gpu: &Gpu, buffers: &[Buffer]) {
+        if self.known(buffers).is_none() {
+            self.bound.push(self.skin.bind(gpu, buffers));
         }
     }
 
-    fn known(&self, outputs: &[Buffer]) -> Option<usize> {
+    fn known(&self, buffers: &[Buffer]) -> Option<usize> {
         let mut bound = self.bound.iter();
-        bound.position(|bound| bound.outputs == outputs)
+        bound.position(|bound| bound.buffers == buffers)
     }
 
     /// Number of sets of buffers that are bound.
@@ -249,51 +240,61 @@ impl Skin {
             .then(|| format!("skins by {}", self.skin.kernel.name))
     }
 
-    /// Records the skinning of all instances of a span once more, after a later one has overwritten its buffer.
-    pub fn again(&mut self, span: usize, commands: &mut dyn Recorder) {
-        commands.run(Command::Compute { label: "again" });
-        let groups = &self.bound[0].groups[span];
-        self.skin.record(span, groups, false, commands);
-        commands.run(Command::End);
-        let buffers = self.held.len();
-        self.held[span % buffers] = span;
+    /// The buffer with the vertices that an output got in the last frame, among the output buffers unless the pass keeps its
+    /// own. If a later output has overwritten it, it is skinned again.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
+    pub fn vertices(
+        &mut self,
+        gpu: &Arc<Gpu>,
+        output: usize,
+        outputs: &[Buffer],
+    ) -> Result<Buffer> {
+        let stored = self.stored.first();
+        let buffers = stored.map_or(outputs, |stored| &stored.buffers);
+        let place = output % buffers.len();
+        let buffer = buffers[place].clone();
+        if self.held[place] != output {
+            gpu.poison(std::slice::from_ref(&buffer))?;
+            let mut commands = gpu.commands("skin again");
+            commands.run(Command::Compute { label: "again" });
+            self.skin
+                .record(&self.bound[0].groups, Some(output), false, &mut commands);
+            commands.run(Command::End);
+            commands.finish()?;
+            self.held[place] = output;
+        }
+        Ok(buffer)
     }
 }
 
 impl Pass for Skin {
-    fn interface(&self) -> Interface {
-        Interface {
-            stages: &[Stage::Skin],
-            inputs: &["palettes", "shown"],
-            outputs: &["output"],
-        }
-    }
-
     fn record(&mut self, frame: &mut Frame) {
         self.stored.reverse();
-        let outputs = self
-            .stored
-            .first()
-            .map_or(frame.outputs, |stored| &stored.buffers);
-        match self.known(outputs) {
+        let buffers = match self.stored.first() {
+            Some(stored) => &stored.buffers,
+            None => frame.outputs,
+        };
+        match self.known(buffers) {
             Some(known) => self.bound.swap(0, known),
             None => {
                 // Two sets of buffers may swap.
                 self.bound.truncate(1);
-                let bound = self.skin.bind(frame.gpu, outputs);
+                let bound = self.skin.bind(frame.gpu, buffers);
                 self.bound.insert(0, bound);
             }
         }
-        let buffers = outputs.len();
-        self.held.resize(buffers, 0);
+        self.held.resize(buffers.len(), 0);
+        for output in 0..self.skin.outputs {
+            self.held[output % buffers.len()] = output;
+        }
+        // A ring keeps nothing.
+        let kept = frame.kept && buffers.len() == self.skin.outputs;
         let label = Stage::Skin.name();
         frame.commands.run(Command::Compute { label });
-        for (span, groups) in self.bound[0].groups.iter().enumerate() {
-            // A ring keeps nothing.
-            let kept = frame.kept && buffers == self.bound[0].groups.len();
-            self.skin.record(span, groups, kept, frame.commands);
-            self.held[span % buffers] = span;
-        }
+        let groups = &self.bound[0].groups;
+        self.skin.record(groups, None, kept, frame.commands);
         frame.commands.run(Command::End);
     }
 }
@@ -301,25 +302,30 @@ impl Pass for Skin {
 /// A kernel's pipelines and dispatches for a crowd.
 struct CompiledSkin {
     kernel: &'static SkinKernel,
-    /// The kernel as it is compiled for each group.
-    compiled: Vec<Rc<Kernel>>,
     characters: Option<Characters>,
-    /// The dispatches of each span.
-    spans: Vec<Vec<SkinCall>>,
+    calls: Vec<SkinCall>,
+    /// Number of outputs: chunks, or batches if the kernel is merged.
+    outputs: usize,
 }
 
-/// A dispatch of a span, which skins a chunk or, in a merged kernel, a span's groups of one kind.
+/// A dispatch, which skins a chunk or, if the kernel is merged, those of a batch whose groups are of one kind.
 struct SkinCall {
-    /// The group, or one of the kind.
-    group: usize,
+    /// Index of what it writes to.
+    output: usize,
+    kernel: Arc<Kernel>,
     /// Everything that the kernel reads.
     inputs: Vec<Named>,
-    /// For all instances, or one at a time, and their number.
-    all: Dispatch,
+    /// For all instances.
+    all: Work,
+    /// For those that move.
+    moving: Work,
+}
+
+/// Workgroups for some instances, or for one of as many.
+#[derive(Clone)]
+struct Work {
+    dispatch: Dispatch,
     instances: u32,
-    /// For those that move, and their number.
-    moving: [u32; 3],
-    moving_instances: u32,
 }
 
 /// Uniforms that hold the instance index of each dispatch.
@@ -334,7 +340,7 @@ impl CompiledSkin {
         gpu: &Gpu,
         crowd: &Crowd,
         kernel: &'static SkinKernel,
-        table: &CrowdTable,
+        table: &mut CrowdTable,
     ) -> Result<Self> {
         let mut kinds = Kind::all(
             crowd,
@@ -345,28 +351,41 @@ impl CompiledSkin {
         if kernel.is_merged() {
             kinds = kinds.into_iter().map(merged::kind).collect();
         }
-        let compiled = once_per_key(kinds, |&kind| {
+        let compiled = once_per_key(kinds.iter().copied(), |&kind| {
             // A kernel from outside this crate runs with bounds checks.
             let trusted = kernel.text.is_none();
             let constants = kernel.constants(kind, gpu.adapter.packs);
-            Kernel::new(gpu, kernel.name, kernel.shader(kind), &constants, trusted).map(Rc::new)
+            Kernel::new(gpu, kernel.name, kernel.shader(kind), &constants, trusted).map(Arc::new)
         });
-        let compiled: Vec<_> = compiled.into_iter().collect::<Result<_>>()?;
+        let compiled: Vec<Arc<Kernel>> = compiled.into_iter().collect::<Result<_>>()?;
         let mut characters = None;
         if let (ThreadLayout::Character, Some(first)) = (kernel.threads, compiled.first()) {
             characters = Some(Characters::new(gpu, crowd, first));
         }
         let mut skin = Self {
             kernel,
-            compiled,
             characters,
-            spans: Vec::with_capacity(table.spans.len()),
+            calls: Vec::with_capacity(table.chunks.len()),
+            outputs: table.chunks.len(),
         };
         if let ThreadLayout::Merged(at_once) = kernel.threads {
-            for (index, inputs) in table.bindings.iter().enumerate() {
-                let calls = MergedCall::all(gpu, crowd, table.span(index), kernel.mesh, at_once);
-                let calls = calls.into_iter().map(|call| skin.merged(gpu, call, inputs));
-                skin.spans.push(calls.collect());
+            skin.outputs = table.batches.len();
+            for output in 0..skin.outputs {
+                for tables in merged::tables(gpu, crowd, table, output, &kinds, at_once) {
+                    let first = &table.chunks[tables.first_chunk];
+                    let rule = kernel.threads.rule(gpu, tables.workgroups);
+                    let all = Work {
+                        dispatch: Dispatch::Fixed(rule.workgroups(gpu, 1, 0)),
+                        instances: 1,
+                    };
+                    skin.calls.push(SkinCall {
+                        output,
+                        kernel: Arc::clone(&compiled[first.group]),
+                        inputs: [&tables.inputs[..], &table.bindings[tables.first_chunk]].concat(),
+                        moving: all.clone(),
+                        all,
+                    });
+                }
             }
             return Ok(skin);
         }
@@ -374,82 +393,72 @@ impl CompiledSkin {
         let meshes: Vec<_> = groups
             .map(|group| upload_meshes(gpu, &[group], kernel.mesh))
             .collect();
-        for (index, chunk) in table.chunks.iter().enumerate() {
+        for output in 0..table.chunks.len() {
+            let chunk = table.chunks[output].clone();
             let group = &crowd.groups()[chunk.group];
             let vertices = group.model.mesh().vertex_count() as u32;
             let rule = kernel.threads.rule(gpu, vertices);
-            let moving = chunk.overlap(&group.moving()).len() as u32;
-            let all = match kernel.threads {
-                ThreadLayout::Character => Dispatch::Fixed(rule.workgroups(gpu, 1, 0)),
-                _ => table.dispatch(gpu, index, &rule),
-            };
-            skin.spans.push(vec![SkinCall {
-                group: chunk.group,
-                inputs: [&meshes[chunk.group][..], &table.bindings[index]].concat(),
-                all,
+            let mut all = Work {
+                dispatch: table.dispatch(gpu, output, &rule),
                 instances: chunk.instances.len() as u32,
-                moving: rule.workgroups(gpu, moving, 0),
-                moving_instances: moving,
-            }]);
+            };
+            let instances = chunk.overlap(&group.moving()).len() as u32;
+            let mut moving = Work {
+                dispatch: Dispatch::Fixed(rule.workgroups(gpu, instances, 0)),
+                instances,
+            };
+            if kernel.threads == ThreadLayout::Character {
+                all.dispatch = Dispatch::Fixed(rule.workgroups(gpu, 1, 0));
+                moving.dispatch = all.dispatch.clone();
+            }
+            skin.calls.push(SkinCall {
+                output,
+                kernel: Arc::clone(&compiled[chunk.group]),
+                inputs: [&meshes[chunk.group][..], &table.bindings[output]].concat(),
+                all,
+                moving,
+            });
         }
         Ok(skin)
     }
 
-    fn merged(&self, gpu: &Gpu, call: MergedCall, inputs: &[Named]) -> SkinCall {
-        let rule = self.kernel.threads.rule(gpu, call.workgroups);
-        let workgroups = rule.workgroups(gpu, 1, 0);
-        SkinCall {
-            group: call.group,
-            inputs: [&call.tables[..], inputs].concat(),
-            all: Dispatch::Fixed(workgroups),
-            instances: 1,
-            moving: workgroups,
-            moving_instances: 1,
-        }
-    }
-
-    /// Binds all dispatches, with the buffers that spans write to in turn.
-    fn bind(&self, gpu: &Gpu, outputs: &[Buffer]) -> BoundOutputs {
-        let mut groups = Vec::with_capacity(self.spans.len());
-        for (calls, output) in self.spans.iter().zip(outputs.iter().cycle()) {
-            let bind = |call: &SkinCall| {
-                let resources = [&call.inputs[..], &[("output", output.into())]].concat();
-                self.compiled[call.group].bind(gpu, 0, &resources)
-            };
-            groups.push(calls.iter().map(bind).collect());
+    /// Binds all dispatches, with the buffers that outputs go to in turn.
+    fn bind(&self, gpu: &Gpu, buffers: &[Buffer]) -> BoundOutputs {
+        let mut groups = Vec::with_capacity(self.calls.len());
+        for call in &self.calls {
+            let output = &buffers[call.output % buffers.len()];
+            let resources = [&call.inputs[..], &[named("output", output)]].concat();
+            groups.push(call.kernel.bind(gpu, 0, &resources));
         }
         BoundOutputs {
-            outputs: outputs.to_vec(),
+            buffers: buffers.to_vec(),
             groups,
         }
     }
 
-    /// Records the dispatches of a span with their bindings, for all instances or for those that move.
-    fn record(&self, span: usize, groups: &[BindGroup], moving: bool, commands: &mut dyn Recorder) {
-        for (call, group) in self.spans[span].iter().zip(groups) {
-            let instances = if moving {
-                call.moving_instances
-            } else {
-                call.instances
-            };
-            if instances == 0 {
+    /// Records the dispatches of one output or of all, with their bindings, for all instances or for those that move.
+    fn record(
+        &self,
+        groups: &[BindGroup],
+        only: Option<usize>,
+        moving: bool,
+        commands: &mut dyn Recorder,
+    ) {
+        for (call, group) in self.calls.iter().zip(groups) {
+            let work = if moving { &call.moving } else { &call.all };
+            if work.instances == 0 || only.is_some_and(|output| output != call.output) {
                 continue;
             }
-            commands.run(Command::Kernel {
-                pipeline: &self.compiled[call.group].pipeline,
-            });
-            commands.run(Command::Bind {
-                index: 0,
-                group,
-                offsets: &[],
-            });
-            let workgroups = call.moving;
-            if let Some(characters) = &self.characters {
-                characters.record(instances, &call.all, commands);
-            } else if moving {
-                commands.run(Command::Dispatch { workgroups });
-            } else {
-                commands.run(call.all.command());
+            let pipeline = &call.kernel.pipeline;
+            let Some(characters) = &self.characters else {
+                commands.dispatch(pipeline, group, work.dispatch.command());
+                continue;
+            };
+            commands.run(Command::Kernel { pipeline });
+            commands.bind(0, group, &[]);
+            for instance in 0..work.instances {
+                commands.bind(1, &characters.group, &[instance * characters.stride]);
+                commands.run(work.dispatch.command());
             }
         }
     }
@@ -462,15 +471,12 @@ impl Characters {
         let alignment = gpu.adapter.limits.min_uniform_buffer_offset_alignment;
         let stride = size.next_multiple_of(alignment as usize);
         let instances = crowd.groups().iter().map(|g| g.len()).max().unwrap_or(0);
-        let bytes = instances * stride;
+        let mut contents = vec![0u8; instances * stride];
+        for (instance, bytes) in (0u32..).zip(contents.chunks_exact_mut(stride)) {
+            bytes[..4].copy_from_slice(&instance.to_ne_bytes());
+        }
         let usage = wgpu::BufferUsages::UNIFORM;
-        let buffer = gpu.buffer_of(Purpose::Scratch, "characters", bytes, usage, || {
-            let mut contents = vec![0u8; bytes];
-            for (instance, bytes) in (0..).zip(contents.chunks_exact_mut(stride)) {
-                bytes[..size].copy_from_slice(bytemuck::bytes_of(&[instance, 0u32, 0, 0]));
-            }
-            contents
-        });
+        let buffer = gpu.buffer_with(Purpose::Scratch, "characters", &contents, usage);
         let character = Resource::Buffer {
             buffer,
             offset: 0,
@@ -481,18 +487,6 @@ impl Characters {
             stride: stride as u32,
         }
     }
-
-    /// Records a dispatch for each of the first instances.
-    fn record(&self, instances: u32, dispatch: &Dispatch, commands: &mut dyn Recorder) {
-        for instance in 0..instances {
-            commands.run(Command::Bind {
-                index: 1,
-                group: &self.group,
-                offsets: &[instance * self.stride],
-            });
-            commands.run(dispatch.command());
-        }
-    }
 }
 
 /// Finds the fastest of some kernels on a part of the crowd's largest chunk. Palettes need not be posed yet: the time
@@ -501,9 +495,9 @@ impl Characters {
 /// # Errors
 /// As [`Gpu::has`], or [`BackendError::Device`] if the device was lost or refused a command.
 fn choose(
-    gpu: &Rc<Gpu>,
+    gpu: &Arc<Gpu>,
     crowd: &Crowd,
-    table: &CrowdTable,
+    table: &mut CrowdTable,
     kernels: &[&'static SkinKernel],
 ) -> Result<&'static SkinKernel> {
     let hardware = usize::from(!gpu.adapter.summary.software);
@@ -513,15 +507,14 @@ fn choose(
             "no instance to try kernels on".into(),
         ));
     };
-    let excerpt = table.excerpt(gpu, crowd, index, trial_instances(gpu, crowd, chunk));
+    let mut excerpt = table.excerpt(gpu, index, trial_instances(gpu, crowd, chunk));
     let bytes = excerpt.chunks[0].output_bytes(crowd);
-    let usage = wgpu::BufferUsages::STORAGE;
-    let output = [gpu.buffer(Purpose::Staging, "trial", bytes, usage)];
+    let output = [gpu.scratch(Purpose::Staging, "trial", bytes)];
     let mut candidates = Vec::with_capacity(kernels.len());
     let mut most_bytes = 0;
     let mut largest = 0;
     for (index, kernel) in kernels.iter().enumerate() {
-        let (skin, bytes) = gpu.counted(|| CompiledSkin::new(gpu, crowd, kernel, &excerpt));
+        let (skin, bytes) = gpu.counted(|| CompiledSkin::new(gpu, crowd, kernel, &mut excerpt));
         let skin = skin?;
         // `max_by_key` of iterators returns the last of equals, too.
         if bytes.total() >= most_bytes {
@@ -538,7 +531,7 @@ fn choose(
     let best = fastest(gpu, kernels.len(), |candidate, commands| {
         let (skin, bound) = &candidates[candidate];
         for _ in 0..TRIAL_DISPATCHES[hardware] {
-            skin.record(0, &bound.groups[0], false, commands);
+            skin.record(&bound.groups, None, false, commands);
         }
     })?;
     Ok(kernels[best])

@@ -3,7 +3,7 @@
 use crate::Gpu;
 use crate::device::{Command, Commands, Recorder};
 use skinbench_frame::{Result, Rounds, least_times};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Measured rounds of a trial; the shortest time of each candidate counts.
@@ -16,8 +16,8 @@ const MARGIN: f64 = 0.97;
 ///
 /// # Errors
 /// [`BackendError::Device`](skinbench_frame::BackendError::Device) if the device was lost or refused a command.
-pub(crate) fn fastest(
-    gpu: &Rc<Gpu>,
+pub fn fastest(
+    gpu: &Arc<Gpu>,
     candidates: usize,
     record: impl Fn(usize, &mut Commands),
 ) -> Result<usize> {

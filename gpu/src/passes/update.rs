@@ -1,9 +1,9 @@
 //! Sends what differs after instances have been replaced, and writes it over what was there.
 
 use crate::Gpu;
-use crate::device::{BindGroup, Buffer, Command, Recorder};
+use crate::device::{BindGroup, Buffer, Command, Recorder, named};
 use crate::kernel::{Constants, Kernel};
-use crate::passes::{Frame, Interface, Pass};
+use crate::passes::{Frame, Pass};
 use crate::shader::{WORKGROUP, layout, wgsl};
 use skinbench_frame::{Bytes, Purpose, Result, Stage, StageTimer};
 use skinbench_kernels::crowd::Crowd;
@@ -81,10 +81,9 @@ impl Update {
         };
         let words = records.size as usize / size_of::<u32>();
         let most = 1 + words / self.record.words() * (1 + self.record.words());
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
         let bytes = (most * size_of::<u32>()) as u64;
-        let changes = gpu.buffer(purpose, "changes", bytes, usage);
-        let resources = [("changes", (&changes).into()), ("records", records.into())];
+        let changes = gpu.scratch(purpose, "changes", bytes);
+        let resources = [named("changes", &changes), named("records", records)];
         self.buffers.push(UpdatedBuffer {
             instances,
             staged: if gpu.only_counts() {
@@ -121,6 +120,7 @@ impl Update {
         for buffer in changed() {
             let threads = buffer.staged[0] * self.record.words() as u32;
             let workgroups = gpu.workgroups(threads.div_ceil(WORKGROUP));
+            let workgroups = Command::Dispatch { workgroups };
             commands.dispatch(&self.kernel.pipeline, &buffer.group, workgroups);
         }
         commands.run(Command::End);
@@ -167,14 +167,6 @@ impl UpdatedBuffer {
 }
 
 impl Pass for Update {
-    fn interface(&self) -> Interface {
-        Interface {
-            stages: &[Stage::Update],
-            inputs: &["layers"],
-            outputs: &["layers"],
-        }
-    }
-
     fn record(&mut self, frame: &mut Frame) {
         let Frame { crowd, tick, .. } = *frame;
         self.submit(frame.gpu, crowd, tick, frame.timer, frame.commands);

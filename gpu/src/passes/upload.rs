@@ -6,12 +6,12 @@ use crate::crowd::table::CrowdTable;
 use crate::device::{Command, Staging};
 use crate::forms::half_palette;
 use crate::forms::palettes::{PaletteForm, Palettes};
-use crate::passes::{Frame, Interface, Pass};
+use crate::passes::{Frame, Pass};
 use skinbench_frame::{Bytes, HostPoser, Job, PaletteLayout, Purpose, Result, Stage};
 use skinbench_kernels::blocks::Block;
 use skinbench_kernels::crowd::{BLOCK, Crowd};
 use skinbench_kernels::device_palette::{self, DeviceForm};
-use skinbench_kernels::pose::{BlockPalettes, CrowdPose, PaletteOut, Width};
+use skinbench_kernels::pose::{BlockPalettes, BlockPoses, CrowdPose, PoseOut, Width};
 use skinbench_kernels::simd::{Aligned, Isa};
 use skinbench_kernels::threads::{Threads, of_thread};
 use std::ops::Range;
@@ -23,7 +23,7 @@ pub struct Upload {
     pub host: Option<HostPoser>,
     threads: Threads,
     destination: Destination,
-    spans: Vec<UploadedSpan>,
+    batches: Vec<UploadedBatch>,
     /// Ranges of the bytes of all palettes that the device keeps from the frame before.
     kept: Vec<Range<usize>>,
     host_memory: Bytes,
@@ -51,8 +51,8 @@ struct UploadedGroup {
     centres: Vec<[f32; 3]>,
 }
 
-/// The palettes of a span.
-struct UploadedSpan {
+/// The palettes of a batch.
+struct UploadedBatch {
     palettes: Palettes,
     /// Range of the bytes of all palettes.
     staged: Range<usize>,
@@ -96,6 +96,15 @@ impl Destination {
         }
     }
 
+    /// Computes the palettes of a block and writes them to open staging memory.
+    fn take_poses(&self, crowd: &Crowd, poses: &BlockPoses) {
+        if self.form.is_some() && poses.are_lanes() {
+            poses.in_lanes(|lanes| self.take(crowd, poses.block, BlockPalettes::Lanes(lanes)));
+        } else {
+            poses.in_rows(|rows| self.take(crowd, poses.block, BlockPalettes::Rows(rows)));
+        }
+    }
+
     /// Writes the palettes of a block to open staging memory.
     fn take(&self, crowd: &Crowd, block: &Block, palettes: BlockPalettes) {
         let group = &self.groups[block.group];
@@ -119,7 +128,7 @@ impl Destination {
 }
 
 impl Upload {
-    /// Creates a buffer for each span of a crowd, and adds it to the table.
+    /// Creates a buffer for each batch of a crowd, and adds it to the table.
     ///
     /// # Errors
     /// As [`PaletteForm::check`].
@@ -130,18 +139,20 @@ impl Upload {
         form: PaletteForm,
         job: &Job,
     ) -> Result<Self> {
-        let mut spans = Vec::with_capacity(table.spans.len());
+        let mut batches = Vec::with_capacity(table.batches.len());
         let mut end = 0;
-        for index in 0..table.spans.len() {
+        for chunks in &table.batches {
             let begin = end;
-            for chunk in table.span(index) {
+            for chunk in &table.chunks[chunks.clone()] {
                 let group = &crowd.groups()[chunk.group];
                 form.check(gpu, group, chunk.instances.len())?;
                 end += chunk.instances.len() * form.instance_bytes(group);
             }
-            let palettes = Palettes::uploaded(gpu, form, (end - begin) as u64);
-            table.bindings[index].extend(palettes.inputs());
-            spans.push(UploadedSpan {
+            let palettes = Palettes::new(gpu, form, (end - begin) as u64);
+            for bindings in &mut table.bindings[chunks.clone()] {
+                bindings.push(palettes.input());
+            }
+            batches.push(UploadedBatch {
                 palettes,
                 staged: begin..end,
             });
@@ -194,7 +205,7 @@ impl Upload {
                 converted: Vec::new(),
                 staging: Staging::default(),
             },
-            spans,
+            batches,
             kept: Vec::new(),
             host_memory,
         };
@@ -215,28 +226,22 @@ impl Upload {
 }
 
 impl Pass for Upload {
-    fn interface(&self) -> Interface {
-        Interface {
-            stages: &[Stage::Upload],
-            inputs: &[],
-            outputs: &["palettes", "shown"],
-        }
-    }
-
     fn record(&mut self, frame: &mut Frame) {
         let Some(host) = &mut self.host else {
             return;
         };
         let Frame { crowd, tick, .. } = *frame;
-        let bytes = self.spans.last().map_or(0, |span| span.staged.end);
+        let bytes = self.batches.last().map_or(0, |batch| batch.staged.end);
         frame.timer.wall(Stage::Upload, || {
             frame.commands.open(&mut self.destination.staging, bytes);
         });
         let destination = &self.destination;
         if host.rows.is_empty() {
-            let out = PaletteOut::Blocks {
-                rows: destination.form.is_none(),
-                take: &|block, palettes| destination.take(crowd, block, palettes),
+            // Staging memory has the place of a block, so blocks share nothing out.
+            let out = PoseOut {
+                out: &mut [],
+                first: &|_| 0,
+                take: &|poses, _| destination.take_poses(crowd, poses),
             };
             let pose = &mut host.crowd_pose;
             frame.timer.pose(pose, crowd, tick, &self.threads, out);
@@ -265,10 +270,9 @@ impl Pass for Upload {
         let staging = &mut self.destination.staging;
         frame.timer.wall(Stage::Upload, || {
             staging.close();
-            frame.commands.run(Command::Stage(Stage::Upload.name()));
-            for span in &self.spans {
-                let staged = span.staged.clone();
-                let palettes = &span.palettes;
+            frame.commands.run(Command::Stage(Stage::Upload));
+            for UploadedBatch { palettes, staged } in &self.batches {
+                let staged = staged.clone();
                 palettes.upload(frame.commands, staging, staged, &self.kept);
             }
             frame.commands.run(Command::EndStage);

@@ -2,9 +2,8 @@
 
 use crate::crowd::table::{CrowdTable, Visible};
 use crate::device::buffers::output_sizes;
-use crate::device::{BindGroup, Buffer, Command, Commands, Recorder};
-use crate::forms::kind::Kind;
-use crate::forms::mesh::MeshForm;
+use crate::device::{BindGroup, Buffer, Commands, Recorder};
+use crate::forms::kind::{Kind, vertex_shader};
 use crate::forms::output::OutputForm;
 use crate::forms::palettes::PaletteForm;
 use crate::kernel::GroupLayout;
@@ -13,7 +12,7 @@ use crate::{Chunk, Gpu};
 use skinbench_frame::Retention;
 use skinbench_kernels::crowd::Crowd;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Vertices that drawing can read.
 #[derive(Clone)]
@@ -21,9 +20,9 @@ pub enum Drawable {
     /// In the device side of the output buffers.
     Output(BufferForm),
     /// In buffers of the backend.
-    Stored(Rc<StoredVertices>),
+    Stored(Arc<StoredVertices>),
     /// Skinned by a vertex shader while they are drawn.
-    Shader(Rc<VertexSource>),
+    Shader(Arc<VertexSource>),
 }
 
 /// Form of the vertices in the device side of the output buffers.
@@ -32,49 +31,42 @@ pub struct BufferForm {
     /// Form of an instance's vertices; `None` for that of the group's format.
     pub output: Option<OutputForm>,
     /// The instances in view, if only their vertices are there, at the beginning of each chunk.
-    pub visible: Option<Rc<Visible>>,
+    pub visible: Option<Arc<Visible>>,
 }
 
 /// Skinned vertices in buffers.
 pub struct StoredVertices {
     /// Chunks whose vertices are in one buffer, one after the other.
-    pub spans: Vec<Vec<Chunk>>,
-    /// The buffers, to which spans write in turn. A ring has fewer buffers than spans, and is not drawn.
+    pub batches: Vec<Vec<Chunk>>,
+    /// The buffers, to which batches are written in turn. A ring has fewer buffers than batches, and is not drawn.
     pub buffers: Vec<Buffer>,
     /// Buffers of the previous frame, if its vertices are kept.
     pub previous: Vec<Buffer>,
-    /// The kind of each of the crowd's groups.
-    pub kinds: Vec<Kind>,
-    /// `true` if the spans hold chunks of several models, which are drawn together.
+    /// `true` if the batches hold chunks of several models, which are drawn together.
     pub merged: bool,
     /// Form of the vertices.
     pub form: BufferForm,
 }
 
 impl StoredVertices {
-    /// Allocates buffers that the spans of a crowd write to in turn, and a second set of them if the last frame is
+    /// Allocates buffers that batches of any models are written to in turn, and a second set of them if the last frame is
     /// kept.
     pub fn allocate(
         gpu: &Gpu,
         crowd: &Crowd,
         table: &CrowdTable,
         keep: Retention,
-        merged: bool,
-        form: &BufferForm,
-    ) -> Vec<Rc<Self>> {
-        let mut spans = Vec::with_capacity(table.spans.len());
-        let mut sizes = Vec::with_capacity(table.spans.len());
-        for index in 0..table.spans.len() {
-            let span = table.span(index).to_vec();
-            let bytes = span.iter().map(|chunk| chunk.output_bytes(crowd));
-            sizes.push(bytes.sum::<u64>());
-            spans.push(span);
+    ) -> Vec<Arc<Self>> {
+        let batches = table.batches.iter();
+        let batches: Vec<_> = batches.map(|b| table.chunks[b.clone()].to_vec()).collect();
+        let mut sizes = Vec::with_capacity(batches.len());
+        for batch in &batches {
+            let bytes = batch.iter().map(|chunk| chunk.output_bytes(crowd));
+            sizes.push(bytes.sum());
         }
-        let sizes = output_sizes(sizes.into_iter(), keep);
+        let sizes = output_sizes(sizes, keep);
         let mut sets: Vec<Vec<Buffer>> = Vec::with_capacity(keep.frames());
-        for _ in 0..keep.frames() {
-            sets.push(gpu.outputs(&sizes));
-        }
+        sets.resize_with(keep.frames(), || gpu.outputs(&sizes));
         let mut stored = Vec::with_capacity(sets.len());
         for (index, buffers) in sets.iter().enumerate() {
             let previous = if sets.len() > 1 {
@@ -82,46 +74,74 @@ impl StoredVertices {
             } else {
                 Vec::new()
             };
-            stored.push(Rc::new(Self {
-                spans: spans.clone(),
+            stored.push(Arc::new(Self {
+                batches: batches.clone(),
                 buffers: buffers.clone(),
                 previous,
-                kinds: Kind::all(crowd, MeshForm::Plain, PaletteForm::Rows, None),
-                merged,
-                form: form.clone(),
+                merged: true,
+                form: BufferForm::default(),
             }));
         }
         stored
     }
 }
 
-/// Returns the complete shader that draws groups of a kind, from its root file in shaders/.
-pub type DrawingShader = Box<dyn Fn(Kind, &str) -> String>;
+/// How a vertex shader gets vertices.
+#[derive(Debug, Clone, Copy)]
+pub enum VertexAccess {
+    /// It skins them, by palettes in a form.
+    Skins(PaletteForm),
+    /// It reads them where they were stored.
+    Reads {
+        /// Form of an instance's vertices; `None` for that of the group's format.
+        output: Option<OutputForm>,
+        /// `true` if the vertices of several models share a buffer.
+        merged: bool,
+    },
+}
+
+impl VertexAccess {
+    /// Returns whether the vertices of several models share a buffer.
+    pub fn is_merged(self) -> bool {
+        matches!(self, Self::Reads { merged: true, .. })
+    }
+
+    /// The complete shader that draws groups of a kind, from its root file in shaders/.
+    pub fn shader(self, kind: Kind, root: &str) -> String {
+        match self {
+            Self::Skins(palette) => vertex_shader(kind.mesh, palette, kind.morph, root),
+            Self::Reads { output, merged } => {
+                let output = output.unwrap_or(OutputForm::of(kind.format.encoding));
+                preskinned_shader(output, merged, root)
+            }
+        }
+    }
+}
 
 /// Skinned vertices as a vertex shader reads or computes them: a file that plays the role `source`, and the bindings of
 /// group 0.
 pub struct VertexSource {
-    /// The shaders that draw it.
-    pub wgsl: DrawingShader,
+    /// How shaders that draw it get the vertices.
+    pub access: VertexAccess,
     /// The kind of each of the crowd's groups.
     pub kinds: Vec<Kind>,
     /// Layout of group 0.
     pub layout: GroupLayout,
-    /// One item per span.
-    pub spans: Vec<DrawnSpan>,
+    /// The batches as they are drawn.
+    pub batches: Vec<DrawnBatch>,
     /// Bytes from one instance's palette to the next, if each instance is bound and drawn separately.
     pub stride: Option<u32>,
     /// `true` if it defines `previous_position`, from which motion vectors are drawn.
     pub motion: bool,
     /// The instances of each chunk to draw, if only those in view are drawn.
-    pub visible: Option<Rc<Visible>>,
+    pub visible: Option<Arc<Visible>>,
 }
 
-/// A span as it is drawn.
-pub struct DrawnSpan {
+/// Chunks that are drawn with one set of bindings.
+pub struct DrawnBatch {
     /// Group 0.
     pub group: BindGroup,
-    /// The chunks that are drawn with it: a single one unless the source is merged.
+    /// The chunks: a single one unless vertices of several models share a buffer.
     pub chunks: Vec<Chunk>,
 }
 
@@ -135,21 +155,13 @@ pub(crate) fn for_each_binding(
     draw: impl Fn(&mut Commands, Range<u32>),
 ) {
     let Some(stride) = stride else {
-        bind(pass, group, &[]);
+        pass.bind(0, group, &[]);
         return draw(pass, instances);
     };
     for instance in instances {
-        bind(pass, group, &[instance * stride]);
+        pass.bind(0, group, &[instance * stride]);
         draw(pass, instance..instance + 1);
     }
-}
-
-fn bind(pass: &mut Commands, group: &BindGroup, offsets: &[u32]) {
-    pass.run(Command::Bind {
-        index: 0,
-        group,
-        offsets,
-    });
 }
 
 /// A shader that draws vertices skinned before drawing, from its root file in shaders/. If `merged` is set, a draw's

@@ -1,7 +1,6 @@
 //! Bindings and overrides of shaders, read from their WGSL.
 
 use crate::shader::wgsl::origin;
-use serde::{Serialize, Serializer};
 use skinbench_kernels::threads::lock;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -12,20 +11,16 @@ use wgpu::naga::{
 /// Uniforms whose offset is given when they are bound: the instance of a dispatch, and the palette of one.
 const DYNAMIC: [&str; 2] = ["character", "palettes"];
 
-/// A variable that a shader binds. Its serialised form is WebGPU's.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// A variable that a shader binds.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binding {
     /// Its name.
-    #[serde(skip)]
     pub name: String,
     /// Its group.
-    #[serde(skip)]
     pub group: u32,
     /// Its number in the group.
-    #[serde(rename = "binding")]
     pub number: u32,
     /// Its kind.
-    #[serde(flatten, serialize_with = "webgpu")]
     pub ty: wgpu::BindingType,
 }
 
@@ -40,49 +35,6 @@ impl Binding {
             ty: binding_type(module, variable)?,
         })
     }
-}
-
-/// A kind of binding in WebGPU's form.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
-enum BindingKind {
-    Buffer {
-        #[serde(rename = "type")]
-        ty: &'static str,
-        has_dynamic_offset: bool,
-    },
-    Texture {
-        sample_type: &'static str,
-    },
-    Sampler {},
-}
-
-fn webgpu<S: Serializer>(ty: &wgpu::BindingType, out: S) -> Result<S::Ok, S::Error> {
-    let kind = match *ty {
-        wgpu::BindingType::Buffer {
-            ty,
-            has_dynamic_offset,
-            ..
-        } => BindingKind::Buffer {
-            ty: match ty {
-                wgpu::BufferBindingType::Uniform => "uniform",
-                wgpu::BufferBindingType::Storage { read_only: true } => "read-only-storage",
-                wgpu::BufferBindingType::Storage { read_only: false } => "storage",
-            },
-            has_dynamic_offset,
-        },
-        wgpu::BindingType::Texture {
-            sample_type: wgpu::TextureSampleType::Float { filterable: true },
-            ..
-        } => BindingKind::Texture {
-            sample_type: "float",
-        },
-        wgpu::BindingType::Texture { .. } => BindingKind::Texture {
-            sample_type: "unfilterable-float",
-        },
-        _ => BindingKind::Sampler {},
-    };
-    kind.serialize(out)
 }
 
 /// Bindings and overrides of a shader, which its user supplies, and what it takes of the device.

@@ -16,7 +16,7 @@
 //! | role | names | played by |
 //! | --- | --- | --- |
 //! | `numbers` | `chunk` | `numbers_uniform.wgsl`, `numbers_table.wgsl` |
-//! | `batch` | `batch`, `places`, `thread_of_batch` | `batch_uniform.wgsl`, `batch_table.wgsl` |
+//! | `batch` | `posed`, `places`, `thread_of_chunk` | `batch_uniform.wgsl`, `batch_table.wgsl` |
 //! | `drawn` | `crowd_instance`, `skinned_place`, `cube_of` | `drawn_chunk.wgsl`, `drawn_merged.wgsl` |
 //! | `mesh` | `load_vertex`, `MESH_ENTRIES` | `mesh_plain.wgsl`, `mesh_packed.wgsl` |
 //! | `blend` | `blended` | `blend_linear.wgsl`, `palette_dual_quaternions.wgsl` |
@@ -57,7 +57,7 @@ pub const FILES: &[(&str, &str)] = files![
     "numbers_table" "numbers_uniform" "octahedral" "output_streams" "packing"
     "palette_baked" "palette_baked_matrices" "palette_baked_motions" "palette_columns"
     "palette_dual_quaternions" "palette_half" "palette_rows" "palette_texture" "palette_uniform"
-    "palette_workgroup" "pose" "pose_baked" "pose_batch" "pose_blend" "pose_compact" "pose_curves"
+    "palette_workgroup" "pose" "pose_baked" "pose_chunk" "pose_blend" "pose_compact" "pose_curves"
     "pose_hierarchy" "pose_keys" "pose_levels" "pose_palette" "pose_paths" "pose_rows" "pose_sample"
     "pose_schedule" "pose_series" "pose_time" "preskinned" "preskinned_packed" "preskinned_streams" "previous"
     "previous_packed" "read" "rows" "skinning" "sockets" "store" "transform" "update" "vertex" "view" "workgroup"

@@ -7,13 +7,13 @@
 use crate::Gpu;
 use crate::device::gpu::WgpuDevice;
 use crate::device::staging::fill;
-use crate::device::{Buffer, Named};
+use crate::device::{Buffer, Named, named};
 use crate::kernel::Kernel;
 use crate::shader::shader;
 use skinbench_frame::{DeviceBandwidth, Purpose, Result, Rounds, UploadBandwidth, least_time};
-use skinbench_kernels::threads::Threads;
+use skinbench_kernels::threads::{Threads, lock};
 use std::convert::Infallible;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Most bytes of a buffer, on a software adapter and on hardware: more than all caches hold.
@@ -23,7 +23,7 @@ const LEAST_BYTES: u64 = 256 << 10;
 /// Sizes per power of two: the next one to that of a stage is at most 9 % off.
 const SIZES: f64 = 4.0;
 /// Bytes that a workgroup writes or copies, and that one reads.
-pub(crate) const TILE: u64 = 4 << 10;
+pub const TILE: u64 = 4 << 10;
 const READ_TILE: u64 = 16 << 10;
 /// Measured rounds; the fastest counts. Times of debug builds say nothing.
 const ROUNDS: u32 = if cfg!(debug_assertions) { 1 } else { 4 };
@@ -51,18 +51,18 @@ impl Gpu {
     /// # Errors
     /// [`BackendError::Device`](skinbench_frame::BackendError::Device) if the device was lost, or cannot allocate two
     /// buffers to copy between.
-    pub fn bandwidth(self: &Rc<Self>, bytes: u64) -> Result<DeviceBandwidth> {
+    pub fn bandwidth(self: &Arc<Self>, bytes: u64) -> Result<DeviceBandwidth> {
         let bytes = size_near(bytes, self.most_bandwidth_bytes());
-        let known = self.bandwidths.borrow().get(&bytes).copied();
+        let known = lock(&self.bandwidths).get(&bytes).copied();
         if let Some(known) = known {
             return Ok(known);
         }
         let measured = self.measure_bandwidth(bytes)?;
-        self.bandwidths.borrow_mut().insert(bytes, measured);
+        lock(&self.bandwidths).insert(bytes, measured);
         Ok(measured)
     }
 
-    fn measure_bandwidth(self: &Rc<Self>, bytes: u64) -> Result<DeviceBandwidth> {
+    fn measure_bandwidth(self: &Arc<Self>, bytes: u64) -> Result<DeviceBandwidth> {
         let Some(open) = self.wgpu() else {
             return Ok(DeviceBandwidth::default());
         };
@@ -71,7 +71,7 @@ impl Gpu {
         self.check()?;
         // Software adapters copy faster by command than in a shader, NVIDIA's driver slower.
         let by_command = self.copy_rate(open, from.object.get(), &to, bytes)?;
-        let resources = [("source", (&from).into()), ("output", (&to).into())];
+        let resources = [named("source", &from), named("output", &to)];
         let in_shader = self.sweep_rate(open, "copy.wgsl", TILE, &resources, bytes)?;
         let write = self.sweep_rate(open, "fill.wgsl", TILE, &resources, bytes)?;
         let read = self.sweep_rate(open, "read.wgsl", READ_TILE, &resources, bytes)?;
@@ -87,7 +87,7 @@ impl Gpu {
 
     /// Bytes per second of a shader that goes over so many bytes, a tile in each workgroup.
     fn sweep_rate(
-        self: &Rc<Self>,
+        self: &Arc<Self>,
         open: &WgpuDevice,
         file: &str,
         tile: u64,
@@ -124,18 +124,18 @@ impl Gpu {
     /// # Errors
     /// [`BackendError::Device`](skinbench_frame::BackendError::Device) if the device was lost or cannot allocate staging
     /// memory.
-    pub fn upload_bandwidth(self: &Rc<Self>, threads: &Threads) -> Result<UploadBandwidth> {
+    pub fn upload_bandwidth(self: &Arc<Self>, threads: &Threads) -> Result<UploadBandwidth> {
         let count = threads.count();
-        let known = self.upload_bandwidths.borrow().get(&count).copied();
+        let known = lock(&self.upload_bandwidths).get(&count).copied();
         if let Some(known) = known {
             return Ok(known);
         }
         let measured = self.measure_upload(threads)?;
-        self.upload_bandwidths.borrow_mut().insert(count, measured);
+        lock(&self.upload_bandwidths).insert(count, measured);
         Ok(measured)
     }
 
-    fn measure_upload(self: &Rc<Self>, threads: &Threads) -> Result<UploadBandwidth> {
+    fn measure_upload(self: &Arc<Self>, threads: &Threads) -> Result<UploadBandwidth> {
         let Some(open) = self.wgpu() else {
             return Ok(UploadBandwidth::default());
         };
@@ -167,7 +167,7 @@ impl Gpu {
 
     /// Bytes per second that the device copies by command, in submissions of many copies.
     fn copy_rate(
-        self: &Rc<Self>,
+        self: &Arc<Self>,
         open: &WgpuDevice,
         from: &wgpu::Buffer,
         to: &Buffer,

@@ -4,11 +4,12 @@
 use crate::Gpu;
 use crate::device::arithmetic::{self, Arithmetic, QUERIES, own_buffer};
 use crate::device::gpu::WgpuDevice;
+use crate::device::named;
 use crate::device::timestamps::Queries;
 use crate::kernel::Kernel;
 use arrayvec::ArrayVec;
 use skinbench_frame::{Pacer, Result, Spinner};
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Least time of a piece by timestamps, whose ends are uncertain by less than a hundredth of it.
@@ -39,7 +40,7 @@ impl Gpu {
 
     /// Returns whether timestamps are there and are trusted: not on software adapters, whose dispatches they miss.
     pub(crate) fn trusts_timestamps(&self) -> bool {
-        self.timestamps().is_some() && !self.clock().is_fenced() && !self.adapter.summary.software
+        self.queries().is_some() && !self.clock().is_fenced() && !self.adapter.summary.software
     }
 
     /// Time of a compute pass in a submission of its own: by timestamps, or where they are not trusted or do not advance
@@ -142,7 +143,7 @@ impl Spinner for Gpu {
             return Ok([Duration::ZERO; 2]);
         };
         let arithmetic = self.arithmetic(open)?;
-        if arithmetic.rounds.replace(rounds) != rounds {
+        if arithmetic.rounds.swap(rounds, Ordering::Relaxed) != rounds {
             // Any result: a generator of period 2^32 gives each thread another one.
             let content = [rounds, u32::MAX, 0, 0];
             self.write_buffer(&arithmetic.uniform, 0, bytemuck::bytes_of(&content));
@@ -187,18 +188,18 @@ fn compiled(gpu: &Gpu, open: &WgpuDevice) -> Result<Arithmetic> {
         "result",
         wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
     );
-    let resources = [("rounds", (&uniform).into()), ("output", (&output).into())];
+    let resources = [named("rounds", &uniform), named("output", &output)];
     let group = kernel.bind(gpu, 0, &resources);
     gpu.check()?;
     Ok(Arithmetic {
         pipeline: kernel.pipeline,
         group,
         uniform,
-        rounds: Cell::new(0),
+        rounds: AtomicU32::new(0),
         #[cfg(test)]
         output,
         queries: gpu
-            .timestamps()
+            .queries()
             .map(|_| Queries::new(&open.device, &open.queue, "arithmetic", QUERIES)),
     })
 }
@@ -206,6 +207,7 @@ fn compiled(gpu: &Gpu, open: &WgpuDevice) -> Result<Arithmetic> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use skinbench_kernels::threads::lock;
 
     /// What a thread of shaders/arithmetic.wgsl computes.
     fn result(thread: u32, rounds: u32) -> u32 {
@@ -226,7 +228,11 @@ mod tests {
             gpu.read_back(&arithmetic.output, 0, 1, &mut read).unwrap();
             assert_eq!(read[0].to_bits(), result(0, rounds));
         }
-        assert_eq!(gpu.created.get().total(), 3 * 16, "only what was read back");
+        assert_eq!(
+            lock(&gpu.created).total(),
+            3 * 16,
+            "only what was read back"
+        );
         assert_eq!(
             gpu.pacer().is_none(),
             gpu.adapter.summary.software,

@@ -3,8 +3,9 @@
 
 use crate::Gpu;
 use crate::device::commands::Piece;
-use crate::device::timestamps::{CAPACITY, OUTER, StageQueries, Timestamps};
-use crate::device::{Command, Commands, Recorder, TIMING};
+use crate::device::gpu::FrameTimes;
+use crate::device::timestamps::{CAPACITY, OUTER, Queries, fault};
+use crate::device::{Command, Commands, Recorder, TIMING, named};
 use crate::kernel::Kernel;
 use crate::shader::shader;
 use crate::timing::bandwidth::TILE as FILL_TILE;
@@ -12,7 +13,8 @@ use arrayvec::ArrayVec;
 use skinbench_frame::{
     BackendError, Clock, ClockChoice, DeviceClock, Purpose, Result, Stage, StageTime, StageTimer,
 };
-use std::rc::Rc;
+use skinbench_kernels::threads::lock;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Bytes that the known work of the check writes.
@@ -29,7 +31,7 @@ type Ticks = ArrayVec<u64, { CAPACITY as usize }>;
 impl Gpu {
     /// Clock of the stages.
     pub fn clock(&self) -> DeviceClock {
-        self.timing.clock.get()
+        lock(&self.timing).clock
     }
 
     /// Sets the clock of the stages of all later frames; measures what it needs. Returns why timestamps are not used
@@ -38,11 +40,11 @@ impl Gpu {
     /// # Errors
     /// [`BackendError::Unavailable`] if timestamps are chosen and the adapter has none, or [`BackendError::Device`] if
     /// the device was lost.
-    pub fn choose_clock(self: &Rc<Self>, choice: ClockChoice) -> Result<Option<&'static str>> {
-        self.timing.clock.set(DeviceClock::default());
+    pub fn choose_clock(self: &Arc<Self>, choice: ClockChoice) -> Result<Option<&'static str>> {
+        lock(&self.timing).clock = DeviceClock::default();
         let fault = match choice {
             ClockChoice::Auto => self.timestamps_fault()?,
-            ClockChoice::Timestamps if self.timestamps().is_none() => {
+            ClockChoice::Timestamps if self.queries().is_none() => {
                 let name = &self.adapter.summary.name;
                 return Err(BackendError::Unavailable(format!(
                     "{name} has no timestamp queries; expected the clock fenced or auto"
@@ -52,24 +54,19 @@ impl Gpu {
         };
         if fault.is_some() || choice == ClockChoice::Fenced {
             let empty_submission = Some(self.empty_submission()?);
-            self.timing.clock.set(DeviceClock { empty_submission });
+            lock(&self.timing).clock = DeviceClock { empty_submission };
         }
         Ok(fault)
     }
 
     /// Times known work by timestamps; returns what is wrong with them.
-    fn timestamps_fault(self: &Rc<Self>) -> Result<Option<&'static str>> {
-        let Some(timestamps) = self.timestamps() else {
+    fn timestamps_fault(self: &Arc<Self>) -> Result<Option<&'static str>> {
+        let Some(queries) = self.queries() else {
             return Ok(Some("the device has no timestamp queries"));
         };
-        let target = self.buffer(
-            Purpose::Staging,
-            "clock check",
-            BYTES,
-            wgpu::BufferUsages::STORAGE,
-        );
+        let target = self.scratch(Purpose::Staging, "clock check", BYTES);
         let kernel = Kernel::new(self, "fill", shader("fill.wgsl", &[]), &[], true)?;
-        let group = kernel.bind(self, 0, &[("output", (&target).into())]);
+        let group = kernel.bind(self, 0, &[named("output", &target)]);
         let workgroups = [(BYTES / FILL_TILE) as u32, 1, 1];
         let mut faults = Vec::new();
         for _ in 0..ROUNDS {
@@ -77,12 +74,13 @@ impl Gpu {
             let mut commands = self.frame("clock check");
             let label = Stage::Skin.name();
             commands.run(Command::Compute { label });
-            commands.dispatch(&kernel.pipeline, &group, workgroups);
+            commands.dispatch(&kernel.pipeline, &group, Command::Dispatch { workgroups });
             commands.run(Command::End);
             commands.finish()?;
             let wall = start.elapsed();
-            let ticks = self.ticks(timestamps)?;
-            faults.extend(timestamps.fault(&ticks, wall));
+            let queried = std::mem::take(&mut lock(&self.timing).last).queried;
+            let ticks = self.ticks(queries, queried.ticks())?;
+            faults.extend(fault(&ticks, queries.ns_per_tick, queried.outer, wall));
         }
         Ok(faults.first().copied().filter(|_| faults.len() > 1))
     }
@@ -103,16 +101,15 @@ impl Gpu {
     }
 
     /// Starts recording a frame whose stages are timed, with the first of the outer pair of timestamps.
-    pub fn frame(self: &Rc<Self>, label: &str) -> Commands {
+    pub fn frame(self: &Arc<Self>, label: &str) -> Commands {
         let mut commands = self.commands(label);
-        commands.timed = true;
-        self.timing.fences.borrow_mut().clear();
-        if self.times_in_encoder()
-            && self.timing.takes_timestamps()
-            && let Some(timestamps) = self.timestamps()
-        {
-            timestamps.begin_outer();
-            commands.outer = true;
+        let timing = lock(&self.timing);
+        if timing.off {
+            return commands;
+        }
+        commands.clock = Some(timing.clock);
+        if self.times_in_encoder() && !timing.clock.is_fenced() {
+            commands.queried.outer = true;
             commands.mark(OUTER[0]);
         }
         commands
@@ -120,29 +117,27 @@ impl Gpu {
 
     /// Returns whether timestamps can be taken between passes.
     pub(crate) fn times_in_encoder(&self) -> bool {
-        self.adapter.features.contains(TIMING)
+        self.queries().is_some() && self.adapter.features.contains(TIMING)
     }
 
     /// Switches the timing of stages on or off, by whichever clock: a query set serves one frame at a time, and fences
     /// keep frames from overlapping.
     pub fn set_timing(&self, on: bool) {
-        self.timing.off.set(!on);
+        lock(&self.timing).off = !on;
     }
 
-    /// Queries for a stage, if the adapter has them.
-    pub(crate) fn span(&self, stage: Stage) -> Option<StageQueries> {
-        let timestamps = self
-            .timestamps()
-            .filter(|_| self.timing.takes_timestamps())?;
-        timestamps.span(stage)
-    }
-
-    /// Submits a piece of a frame. A stage is timed from an idle device until it is idle again.
-    pub(crate) fn submit(&self, queue: &wgpu::Queue, piece: Piece) -> Result<()> {
-        let (Some(stage), Some(empty)) = (piece.stage, self.timing.clock.get().empty_submission)
-        else {
+    /// Submits a piece of a frame. Returns the time of its stage from an idle device until it is idle again, if stages are
+    /// timed by fences.
+    pub(crate) fn submit(
+        &self,
+        queue: &wgpu::Queue,
+        piece: Piece,
+        clock: Option<DeviceClock>,
+    ) -> Result<Option<StageTime>> {
+        let empty = clock.and_then(|clock| clock.empty_submission);
+        let (Some(stage), Some(empty)) = (piece.stage, empty) else {
             queue.submit([piece.buffer]);
-            return Ok(());
+            return Ok(None);
         };
         self.wait(None, "what comes before a stage")?;
         let took = self
@@ -150,12 +145,11 @@ impl Gpu {
             .saturating_sub(empty)
             .as_nanos() as u64;
         // What took no longer than nothing is kept as the least time: dropping it would leave only larger samples.
-        self.timing.fences.borrow_mut().push(StageTime {
+        Ok(Some(StageTime {
             stage,
             clock: Clock::Fenced,
             ns: Some(took.max(1)),
-        });
-        Ok(())
+        }))
     }
 
     /// Time from before commands are submitted until an idle device is idle again.
@@ -176,23 +170,21 @@ impl Gpu {
     /// # Errors
     /// [`BackendError::Device`] if the device was lost or the timestamps cannot be read.
     pub fn collect(&self, timer: &mut StageTimer) -> Result<()> {
-        timer
-            .spans
-            .extend(self.timing.fences.borrow_mut().drain(..));
-        if let Some(timestamps) = self.timestamps() {
-            let ticks = self.ticks(timestamps)?;
-            timestamps.collect(&ticks, timer);
+        let FrameTimes { fences, queried } = std::mem::take(&mut lock(&self.timing).last);
+        timer.spans.extend(fences);
+        if let Some(queries) = self.queries() {
+            let ticks = self.ticks(queries, queried.ticks())?;
+            queried.collect(&ticks, queries.ns_per_tick, timer);
         }
         Ok(())
     }
 
-    /// The ticks of the finished frame. The device must be idle.
-    fn ticks(&self, timestamps: &Timestamps) -> Result<Ticks> {
+    /// The first ticks of the finished frame. The device must be idle.
+    fn ticks(&self, queries: &Queries, count: usize) -> Result<Ticks> {
         let mut ticks = Ticks::from([0; CAPACITY as usize]);
-        ticks.truncate(timestamps.ticks());
+        ticks.truncate(count);
         if !ticks.is_empty() {
-            let mappable = &timestamps.queries.mappable;
-            self.read_wgpu(mappable, bytemuck::cast_slice_mut(&mut ticks))?;
+            self.read_wgpu(&queries.mappable, bytemuck::cast_slice_mut(&mut ticks))?;
         }
         Ok(ticks)
     }

@@ -3,7 +3,8 @@
 use super::schedule::{LONGEST, Schedule};
 use super::turnover::{Turnover, drawn};
 use super::{Crowd, CrowdError, Layer, MAX_LAYERS, Playback, time};
-use crate::model::{Rows, ensure};
+use crate::error::ensure;
+use crate::model::Rows;
 use arrayvec::ArrayVec;
 
 /// The layers of one instance.

@@ -1,7 +1,8 @@
 //! Weights of morph targets that instances keep, whatever their clips say.
 
 use super::{Crowd, CrowdError, Group};
-use crate::model::{Lists, TargetWeight, ensure};
+use crate::error::ensure;
+use crate::model::{Lists, TargetWeight};
 
 /// Weights of an instance's morph targets besides those of its clips.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

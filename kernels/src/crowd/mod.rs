@@ -5,6 +5,7 @@
 //! ticks.
 
 mod changing;
+mod economy;
 mod expressions;
 mod layers;
 mod reach;
@@ -24,7 +25,8 @@ pub use shown::{JointShown, Shown};
 pub use turnover::Turnover;
 pub use update_rate::{Between, UpdateRate};
 
-use crate::model::{Clip, Lists, Model, RotationBlend, Rows, TargetWeight, ensure};
+use crate::error::ensure;
+use crate::model::{Clip, Lists, Model, RotationBlend, Rows, TargetWeight};
 use crate::vertex::{Attributes, VertexFormat};
 use fieldwork::Fieldwork;
 use std::ops::Range;
@@ -271,23 +273,6 @@ impl Crowd {
     pub fn group_of(&self, instance: u32) -> usize {
         self.groups.partition_point(|g| g.instances.end <= instance)
     }
-    /// The palettes of neighbouring instances of one group. `palette` holds those of all instances,
-    /// `[instance][entry]`, group after group: [`Crowd::palette_entries`] items.
-    ///
-    /// # Panics
-    /// `palette` is too short, or `instances` leaves its group.
-    pub fn rows_of<'a>(&self, palette: &'a [Rows], instances: Range<u32>) -> &'a [Rows] {
-        let index = self.group_of(instances.start);
-        let before: usize = self.groups[..index]
-            .iter()
-            .map(|g| g.len() * g.model.palette_joints().len())
-            .sum();
-        let group = &self.groups[index];
-        let entries = group.model.palette_joints().len();
-        let first = before + (instances.start - group.instances.start) as usize * entries;
-        &palette[first..first + instances.len() * entries]
-    }
-
     fn require_full_posing(&self) -> Result<(), CrowdError> {
         ensure!(
             self.rates.is_empty() && !self.changes(),

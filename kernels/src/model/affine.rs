@@ -1,6 +1,6 @@
 //! Affine matrices in f32 rows and in f64.
 
-use glam::{DAffine3, DMat4, DVec4, Mat3, Quat, Vec3};
+use glam::{DAffine3, DMat4, DVec3, DVec4, Mat3, Quat, Vec3};
 
 /// Rows of an affine 3x4 matrix: `[m00 m01 m02 tx, m10 m11 m12 ty, m20 m21 m22 tz]`, column vectors.
 pub type Rows = [f32; 12];
@@ -24,6 +24,14 @@ pub(crate) fn affine_to_f64_rows(a: &DAffine3) -> [f64; 12] {
 /// An f64 affine rounded to [`Rows`].
 pub fn affine_to_rows(a: &DAffine3) -> Rows {
     affine_to_f64_rows(a).map(|v| v as f32)
+}
+
+/// Largest difference between the scales of two axes that counts as none, relative to the largest scale.
+pub const EVEN: f64 = 1e-5;
+
+/// Returns whether a scale differs between axes.
+pub fn is_uneven(scale: DVec3) -> bool {
+    (scale - DVec3::splat(scale.x)).abs().max_element() > EVEN * scale.abs().max_element()
 }
 
 /// A uniform scale, then a rotation, then a translation.

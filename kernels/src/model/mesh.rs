@@ -1,7 +1,7 @@
 //! One concatenated vertex stream for all primitives, sorted into runs of equal influence count, and there by joints.
 
-use super::error::{ModelError, ensure, first_not_finite};
-use super::{Bounds, Lists, Repair, Skin, Target, TargetDeltas, Targets};
+use super::{Bounds, Lists, Notes, Skin, Target, TargetDeltas, Targets};
+use crate::error::{DataError, ensure, first_not_finite};
 use crate::vertex::Cube;
 use fieldwork::Fieldwork;
 use glam::{DVec3, Vec3};
@@ -68,6 +68,17 @@ impl Influences {
             Some(_) => self.0.push(held),
             None => self.0.push(first),
         }
+    }
+
+    /// Appends a vertex with the largest of some pairs, at most so many, and with weights that sum to 1.
+    pub fn push_largest(&mut self, mut pairs: Vec<(u16, f32)>, most: usize) {
+        pairs.sort_by(|a, b| b.1.total_cmp(&a.1));
+        pairs.truncate(most);
+        let sum: f32 = pairs.iter().map(|pair| pair.1).sum();
+        for (_, weight) in &mut pairs {
+            *weight /= sum;
+        }
+        self.push(pairs);
     }
 }
 
@@ -140,6 +151,24 @@ impl PrimitiveData {
         }
     }
 
+    /// The indices of a subset.
+    ///
+    /// # Panics
+    /// A subset of more indices than the primitive has.
+    pub fn indices_of(&self, subset: &Subset) -> &[u32] {
+        &self.indices[subset.indices.start as usize..subset.indices.end as usize]
+    }
+
+    /// Appends triangles, given by their indices, as a subset with a material.
+    pub fn add_subset(&mut self, material: u16, indices: impl IntoIterator<Item = u32>) {
+        let first = self.indices.len() as u32;
+        self.indices.extend(indices);
+        self.subsets.push(Subset {
+            material,
+            indices: first..self.indices.len() as u32,
+        });
+    }
+
     /// Replaces the triangles by these, each with the index of its material. They are sorted by material, within which
     /// they keep their order, and each material has one subset.
     pub fn set_triangles(&mut self, mut triangles: Vec<(u16, [u32; 3])>) {
@@ -147,14 +176,7 @@ impl PrimitiveData {
         self.indices.clear();
         self.subsets.clear();
         for run in triangles.chunk_by(|a, b| a.0 == b.0) {
-            let first = self.indices.len() as u32;
-            for (_, corners) in run {
-                self.indices.extend(corners);
-            }
-            self.subsets.push(Subset {
-                material: run[0].0,
-                indices: first..self.indices.len() as u32,
-            });
+            self.add_subset(run[0].0, run.iter().flat_map(|triangle| triangle.1));
         }
     }
 }
@@ -254,35 +276,31 @@ impl Mesh {
         targets: Vec<Target>,
         skins: &[Skin],
         materials: usize,
-        repairs: &mut Vec<Repair>,
-    ) -> Result<Self, ModelError> {
+        notes: &mut Notes,
+    ) -> Result<Self, DataError> {
         let vertex_count = primitives.iter().map(|p| p.positions.len()).sum::<usize>();
         if vertex_count == 0 {
-            return Err(ModelError::new(
+            return Err(DataError::new(
                 "mesh",
                 "no skinned vertex; expected at least one",
             ));
         }
         let most = u32::MAX as usize / MAX_INFLUENCES;
         if vertex_count > most {
-            return Err(ModelError::new(
+            return Err(DataError::new(
                 "mesh",
                 format!("{vertex_count} vertices; expected at most {most}"),
             ));
         }
         for (index, primitive) in primitives.iter().enumerate() {
             check_primitive(primitive, skins, materials, targets.len())
-                .map_err(|problem| ModelError::new(format!("primitive {index}"), problem))?;
+                .map_err(|problem| DataError::new(format!("primitive {index}"), problem))?;
         }
         let found = primitives.len();
         primitives.retain(|primitive| !primitive.positions.is_empty());
         let empty = found - primitives.len();
-        if empty > 0 {
-            repairs.push(Repair::new(format!(
-                "left out {empty} primitives without vertices"
-            )));
-        }
-        let vertices = sorted_vertices(&primitives, skins, repairs);
+        notes.add("left out # primitives without vertices", empty);
+        let vertices = sorted_vertices(&primitives, skins, notes);
         let mut stored_primitives = Vec::with_capacity(primitives.len());
         for primitive in &mut primitives {
             stored_primitives.push(Primitive {
@@ -485,14 +503,13 @@ impl Mesh {
 fn sorted_vertices(
     primitives: &[PrimitiveData],
     skins: &[Skin],
-    repairs: &mut Vec<Repair>,
+    notes: &mut Notes,
 ) -> Vec<SortedVertex> {
-    let mut weight_repairs = WeightRepairs::default();
     let mut vertices = Vec::new();
     for (index, primitive) in primitives.iter().enumerate() {
         let first_entry = skins[usize::from(primitive.skin)].entries.start as u16;
         for vertex in 0..primitive.positions.len() {
-            let mut pairs = repaired(&primitive.influences, vertex, &mut weight_repairs);
+            let mut pairs = repaired(&primitive.influences, vertex, notes);
             for pair in &mut pairs {
                 pair.0 += first_entry;
             }
@@ -507,7 +524,6 @@ fn sorted_vertices(
             vertices.push(SortedVertex { origin, pairs });
         }
     }
-    weight_repairs.describe(repairs);
     // Neighbours read the same palette entries. The sort is stable: otherwise vertices keep the file's order.
     vertices.sort_by_cached_key(|vertex| (vertex.pairs.len(), joint_set(&vertex.pairs)));
     vertices
@@ -635,83 +651,47 @@ fn joint_set(pairs: &[(u16, f32)]) -> Vec<u16> {
     joints
 }
 
-/// Counts repairs, so that each kind is reported once.
-#[derive(Default)]
-struct WeightRepairs {
-    renormalised: u32,
-    worst_sum: f32,
-    weightless: u32,
-    jointless: u32,
-    truncated: u32,
-    most: usize,
-}
-
-impl WeightRepairs {
-    fn describe(self, repairs: &mut Vec<Repair>) {
-        let Self {
-            renormalised,
-            worst_sum,
-            weightless,
-            jointless,
-            truncated,
-            most,
-        } = self;
-        if renormalised > 0 {
-            repairs.push(Repair::new(format!(
-                "renormalised the weights of {renormalised} vertices (worst sum {worst_sum})"
-            )));
-        }
-        if weightless > 0 {
-            repairs.push(Repair::new(format!(
-                "{weightless} vertices whose weights are all 0 now follow the joint of their first influence"
-            )));
-        }
-        if jointless > 0 {
-            repairs.push(Repair::new(format!(
-                "{jointless} vertices without a joint now follow the skin's joint 0"
-            )));
-        }
-        if truncated > 0 {
-            repairs.push(Repair::new(format!(
-                "kept the {MAX_INFLUENCES} largest of up to {most} influences on {truncated} vertices"
-            )));
-        }
-    }
-}
-
 /// A sum of weights that is off from 1 by more than this is reported.
 const REPORTED: f64 = 1e-4;
 /// A sum that is off by no more than this is left as it is, so that a file's weights keep their exact values.
 const ROUNDING: f64 = 1e-6;
 
-fn repaired(
-    influences: &Influences,
-    vertex: usize,
-    repairs: &mut WeightRepairs,
-) -> Vec<(u16, f32)> {
+/// The influences of a vertex without those of weight 0, at most [`MAX_INFLUENCES`], with weights that sum to 1.
+fn repaired(influences: &Influences, vertex: usize, notes: &mut Notes) -> Vec<(u16, f32)> {
     let mut pairs: Vec<(u16, f32)> = influences.of(vertex).filter(|pair| pair.1 > 0.0).collect();
     if pairs.is_empty() {
         let Some((joint, _)) = influences.of(vertex).next() else {
-            repairs.jointless += 1;
+            notes.add(
+                "# vertices without a joint now follow the skin's joint 0",
+                1,
+            );
             return vec![(0, 1.0)];
         };
-        repairs.weightless += 1;
+        notes.add(
+            "# vertices whose weights are all 0 now follow the joint of their first influence",
+            1,
+        );
         return vec![(joint, 1.0)];
     }
-    let is_truncated = pairs.len() > MAX_INFLUENCES;
+    let found = pairs.len();
+    let is_truncated = found > MAX_INFLUENCES;
     if is_truncated {
-        repairs.truncated += 1;
-        repairs.most = repairs.most.max(pairs.len());
+        notes.add_number(
+            "kept the 16 largest of up to @ influences on # vertices",
+            found as f32,
+            found as f32,
+        );
         pairs.sort_by(|a, b| b.1.total_cmp(&a.1));
         pairs.truncate(MAX_INFLUENCES);
     }
     let sum: f64 = pairs.iter().map(|pair| f64::from(pair.1)).sum();
     let off = (sum - 1.0).abs();
     if off > REPORTED && !is_truncated {
-        repairs.renormalised += 1;
-        if off > f64::from(repairs.worst_sum - 1.0).abs() || repairs.renormalised == 1 {
-            repairs.worst_sum = sum as f32;
-        }
+        notes.add_number(
+            "renormalised the weights of # vertices (worst sum @)",
+            sum as f32,
+            off as f32,
+        );
     }
     if is_truncated || off > ROUNDING {
         for (_, weight) in &mut pairs {
@@ -767,8 +747,8 @@ mod tests {
         }
     }
 
-    fn mesh(primitives: Vec<PrimitiveData>) -> (Result<Mesh, ModelError>, Vec<Repair>) {
-        let mut repairs = Vec::new();
+    fn mesh(primitives: Vec<PrimitiveData>) -> (Result<Mesh, DataError>, Notes) {
+        let mut notes = Notes::default();
         let skins = [
             Skin {
                 name: String::new(),
@@ -780,8 +760,8 @@ mod tests {
             },
         ];
         (
-            Mesh::new(primitives, Vec::new(), &skins, 1, &mut repairs),
-            repairs,
+            Mesh::new(primitives, Vec::new(), &skins, 1, &mut notes),
+            notes,
         )
     }
 
@@ -820,7 +800,7 @@ mod tests {
             .collect();
         let mut second = primitive(&[&many]);
         second.skin = 1;
-        let (mesh, repairs) = mesh(vec![
+        let (mesh, notes) = mesh(vec![
             primitive(&[
                 &[(0, 0.5)],
                 &[],
@@ -835,14 +815,11 @@ mod tests {
         assert_eq!(mesh.weights()[3..5], [0.5, 0.5]);
         assert_eq!(mesh.runs().last().unwrap().influences, 16);
         assert_eq!(
-            repairs
-                .iter()
-                .map(|r| r.message.as_str())
-                .collect::<Vec<_>>(),
+            notes.lines().collect::<Vec<_>>(),
             [
                 "renormalised the weights of 2 vertices (worst sum 2)",
-                "1 vertices whose weights are all 0 now follow the joint of their first influence",
                 "1 vertices without a joint now follow the skin's joint 0",
+                "1 vertices whose weights are all 0 now follow the joint of their first influence",
                 "kept the 16 largest of up to 18 influences on 1 vertices"
             ]
         );

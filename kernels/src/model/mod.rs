@@ -6,11 +6,10 @@
 mod affine;
 mod bounds;
 mod clip;
-mod error;
 mod lists;
 mod mesh;
+mod notes;
 mod parts;
-mod repair;
 mod shape;
 mod skeleton;
 mod skeleton_builder;
@@ -18,27 +17,28 @@ mod skin;
 mod targets;
 
 pub(crate) use affine::affine_to_f64_rows;
-pub use affine::{IDENTITY_ROWS, Rows, Similarity, affine_to_rows, rows_to_affine};
+pub use affine::{
+    EVEN, IDENTITY_ROWS, Rows, Similarity, affine_to_rows, is_uneven, rows_to_affine,
+};
 pub use bounds::Bounds;
 pub use clip::compact;
 pub use clip::{
     Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Track, WeightKeys, sphere,
 };
-pub(crate) use error::ensure;
-pub use error::{ModelError, bounded, shortened};
 pub use lists::Lists;
 pub use mesh::{
     INFLUENCE_CLASSES, Influences, MAX_INFLUENCES, Mesh, Primitive, PrimitiveData, Subset,
     VertexOrigin, VertexRun, area_normals,
 };
+pub use notes::Notes;
 pub use parts::{Axes, Handedness, Image, Material, ModelParts, Texture, Wrap};
-pub use repair::Repair;
 pub use shape::Shape;
 pub use skeleton::{Joint, JointTransform, MAX_JOINTS, NO_PARENT, Skeleton, Transform};
 pub use skeleton_builder::{BuiltSkeleton, Frame, JointBuilder, SkeletonBuilder};
 pub use skin::{Skin, SkinData};
 pub use targets::{DeltaRun, MAX_TARGETS, Target, TargetDeltas, TargetWeight, Targets, UNMOVED};
 
+use crate::error::DataError;
 use crate::vertex::Cube;
 use fieldwork::Fieldwork;
 use glam::{DAffine3, DVec3, Vec3};
@@ -66,8 +66,8 @@ pub struct Model {
     mesh: Mesh,
     /// Materials; subsets name them by index.
     materials: Vec<Material>,
-    /// Repairs made on import.
-    repairs: Vec<Repair>,
+    /// What the model lacks or has otherwise than its file.
+    notes: Notes,
     /// Box around the rest pose's skinned vertices, in model space.
     #[field(get(copy))]
     bounds: Bounds,
@@ -79,7 +79,7 @@ impl Model {
     /// # Errors
     /// A joint, skin, material or vertex index out of range, a stream of the wrong length, a non-finite number,
     /// a negative weight, more than 65,535 palette entries, or no vertex at all.
-    pub fn new(parts: ModelParts) -> Result<Self, ModelError> {
+    pub fn new(parts: ModelParts) -> Result<Self, DataError> {
         let ModelParts {
             name,
             axes,
@@ -89,7 +89,7 @@ impl Model {
             primitives,
             targets,
             mut materials,
-            mut repairs,
+            mut notes,
         } = parts;
         if materials.is_empty() {
             materials.push(Material::default());
@@ -100,12 +100,12 @@ impl Model {
         for (index, skin) in skins.into_iter().enumerate() {
             let place = format!("skin {index} {:?}", skin.name);
             skin.check(skeleton.len())
-                .map_err(|problem| ModelError::new(&place, problem))?;
+                .map_err(|problem| DataError::new(&place, problem))?;
             let first = palette_joints.len() as u32;
             palette_joints.extend(skin.joints);
             inverse_binds.extend(skin.inverse_binds);
             if palette_joints.len() > MAX_JOINTS {
-                return Err(ModelError::new(
+                return Err(DataError::new(
                     place,
                     format!("the skins hold more than {MAX_JOINTS} palette entries together"),
                 ));
@@ -119,7 +119,7 @@ impl Model {
         for clip in &clips {
             check_clip(clip, &skeleton, targets.len())?;
         }
-        let mut mesh = Mesh::new(primitives, targets, &skins, materials.len(), &mut repairs)?;
+        let mut mesh = Mesh::new(primitives, targets, &skins, materials.len(), &mut notes)?;
         let rest_palette = rest_palette(&skeleton, &palette_joints, &inverse_binds);
         let bounds = rest_bounds(&rest_palette, &mesh)?;
         mesh.cube = Cube::around(bounds.min.to_array(), bounds.max.to_array());
@@ -133,7 +133,7 @@ impl Model {
             clips,
             mesh,
             materials,
-            repairs,
+            notes,
             bounds,
         })
     }
@@ -158,7 +158,7 @@ impl Model {
             skeleton: self.skeleton,
             clips: self.clips,
             materials: self.materials,
-            repairs: self.repairs,
+            notes: self.notes,
         }
     }
 
@@ -207,7 +207,7 @@ impl Model {
     ///
     /// # Errors
     /// The errors of [`Clip::smoothed`].
-    pub fn smoothed(self) -> Result<Self, ModelError> {
+    pub fn smoothed(self) -> Result<Self, DataError> {
         let clips: Result<_, _> = self.clips.iter().map(Clip::smoothed).collect();
         Ok(self.with_clips(clips?))
     }
@@ -215,7 +215,7 @@ impl Model {
     ///
     /// # Errors
     /// A track of a joint that the skeleton lacks, or of a target that the mesh lacks.
-    pub fn add_clip(&mut self, clip: Clip) -> Result<u32, ModelError> {
+    pub fn add_clip(&mut self, clip: Clip) -> Result<u32, DataError> {
         check_clip(&clip, &self.skeleton, self.mesh.targets().len())?;
         self.clips.push(clip);
         Ok(self.clips.len() as u32 - 1)
@@ -229,13 +229,13 @@ impl Model {
     }
 }
 
-fn check_clip(clip: &Clip, skeleton: &Skeleton, targets: usize) -> Result<(), ModelError> {
+fn check_clip(clip: &Clip, skeleton: &Skeleton, targets: usize) -> Result<(), DataError> {
     let place = format!("clip {:?}", clip.name());
     for track in clip.weights() {
         let end = track.targets.end;
         if end as usize > targets {
             let target = end - 1;
-            return Err(ModelError::new(
+            return Err(DataError::new(
                 place,
                 format!("a track sets the weight of target {target}; the model has {targets}"),
             ));
@@ -244,7 +244,7 @@ fn check_clip(clip: &Clip, skeleton: &Skeleton, targets: usize) -> Result<(), Mo
     let joints = skeleton.len();
     for joint in clip.keys().joints() {
         if usize::from(joint) >= joints {
-            return Err(ModelError::new(
+            return Err(DataError::new(
                 place,
                 format!("a track moves joint {joint}; the skeleton has {joints}"),
             ));
@@ -263,7 +263,7 @@ fn rest_palette(skeleton: &Skeleton, joints: &[u16], inverse_binds: &[Rows]) -> 
 }
 
 /// The box around the vertices at rest, which must be finite.
-fn rest_bounds(palette: &[DAffine3], mesh: &Mesh) -> Result<Bounds, ModelError> {
+fn rest_bounds(palette: &[DAffine3], mesh: &Mesh) -> Result<Bounds, DataError> {
     let mut skinned = Vec::with_capacity(mesh.vertex_count());
     for (vertex, position) in mesh.positions().iter().enumerate() {
         let position = Vec3::from(*position).as_dvec3();
@@ -273,7 +273,7 @@ fn rest_bounds(palette: &[DAffine3], mesh: &Mesh) -> Result<Bounds, ModelError> 
         }
         let sum = sum.as_vec3();
         if !sum.is_finite() {
-            return Err(ModelError::new(
+            return Err(DataError::new(
                 "rest pose",
                 "skinned vertices are not finite",
             ));

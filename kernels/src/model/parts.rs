@@ -2,7 +2,7 @@
 
 use super::clip::Clip;
 use super::mesh::PrimitiveData;
-use super::repair::Repair;
+use super::notes::Notes;
 use super::skeleton::Skeleton;
 use super::skin::SkinData;
 use super::targets::Target;
@@ -118,12 +118,12 @@ pub struct ModelParts {
     pub targets: Vec<Target>,
     /// Materials; primitives name them by index.
     pub materials: Vec<Material>,
-    /// Repairs that the importer itself made.
-    pub repairs: Vec<Repair>,
+    /// What the importer left out or repaired.
+    pub notes: Notes,
 }
 
 impl ModelParts {
-    /// The parts of a model of one skin, with Y up, and without clips, targets, materials and repairs.
+    /// The parts of a model of one skin, with Y up, and without clips, targets, materials and notes.
     pub fn new(
         name: impl Into<String>,
         skeleton: Skeleton,
@@ -139,7 +139,7 @@ impl ModelParts {
             primitives,
             targets: Vec::new(),
             materials: Vec::new(),
-            repairs: Vec::new(),
+            notes: Notes::default(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Joints in parent-first order, structure-of-arrays.
 
-use super::{ModelError, Rows, rows_to_affine};
+use super::{Rows, rows_to_affine};
+use crate::error::DataError;
 use fieldwork::Fieldwork;
 use glam::{DAffine3, Quat, Vec3};
 
@@ -110,10 +111,10 @@ impl Skeleton {
     /// # Errors
     /// No joint, more than [`MAX_JOINTS`], a parent out of range, a cycle, a number that is not finite, or a
     /// rotation of zero length.
-    pub fn new(joints: Vec<Joint>) -> Result<(Self, Vec<u16>), ModelError> {
+    pub fn new(joints: Vec<Joint>) -> Result<(Self, Vec<u16>), DataError> {
         let count = joints.len();
         if !(1..=MAX_JOINTS).contains(&count) {
-            return Err(ModelError::new(
+            return Err(DataError::new(
                 "skeleton",
                 format!("{count} joints; expected 1 to {MAX_JOINTS}"),
             ));
@@ -127,7 +128,7 @@ impl Skeleton {
                 Some(parent) => {
                     let problem =
                         format!("parent {parent} is out of range; there are {count} joints");
-                    return Err(ModelError::new(place(index, joint), problem));
+                    return Err(DataError::new(place(index, joint), problem));
                 }
             }
         }
@@ -141,7 +142,7 @@ impl Skeleton {
         }
         if let Some(index) = new_index.iter().position(|&n| n == NO_PARENT) {
             let problem = "its chain of parents is a cycle; expected one that ends at a root";
-            return Err(ModelError::new(place(index, &joints[index]), problem));
+            return Err(DataError::new(place(index, &joints[index]), problem));
         }
         let mut skeleton = Self {
             names: Vec::with_capacity(count),
@@ -152,7 +153,7 @@ impl Skeleton {
         for &index in &order {
             let joint = &joints[index];
             let rest = checked(joint.rest)
-                .map_err(|problem| ModelError::new(place(index, joint), problem))?;
+                .map_err(|problem| DataError::new(place(index, joint), problem))?;
             if let JointTransform::Matrix(rows) = joint.rest {
                 skeleton.matrices.push((skeleton.names.len() as u16, rows));
             }

@@ -1,6 +1,7 @@
 //! A builder of skeletons by hand.
 
-use super::{Channel, Joint, Keys, ModelError, Skeleton, Transform};
+use super::{Channel, Joint, Keys, Skeleton, Transform};
+use crate::error::DataError;
 use glam::{Quat, Vec3};
 use std::collections::HashMap;
 
@@ -14,7 +15,8 @@ use std::collections::HashMap;
 ///
 /// ```
 /// use glam::{Quat, Vec3};
-/// use skinbench_kernels::model::{Clip, Frame, ModelError, RotationBlend, SkeletonBuilder};
+/// use skinbench_kernels::error::DataError;
+/// use skinbench_kernels::model::{Clip, Frame, RotationBlend, SkeletonBuilder};
 /// use skinbench_kernels::pose;
 /// use std::f32::consts::FRAC_PI_2;
 ///
@@ -38,7 +40,7 @@ use std::collections::HashMap;
 /// let hand = model_pose[2];
 /// let position = Vec3::new(hand[3][0], hand[7][0], hand[11][0]);
 /// assert!(position.distance(Vec3::new(1.0, 1.0, 0.0)) < 1e-6);
-/// # Ok::<(), ModelError>(())
+/// # Ok::<(), DataError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct SkeletonBuilder {
@@ -68,8 +70,8 @@ impl JointBuilder {
         self
     }
 
-    fn refused(&self, index: usize, problem: String) -> ModelError {
-        ModelError::new(format!("joint {index} {:?}", self.name), problem)
+    fn refused(&self, index: usize, problem: String) -> DataError {
+        DataError::new(format!("joint {index} {:?}", self.name), problem)
     }
 }
 
@@ -129,7 +131,7 @@ impl SkeletonBuilder {
     /// # Errors
     /// A duplicate name, an unknown parent, no root or more than one, a cycle, a negative length or one that is not
     /// finite, or any error of [`Skeleton::new`].
-    pub fn build(self) -> Result<BuiltSkeleton, ModelError> {
+    pub fn build(self) -> Result<BuiltSkeleton, DataError> {
         let mut by_name = HashMap::new();
         for (index, joint) in self.joints.iter().enumerate() {
             if let Some(other) = by_name.insert(joint.name.as_str(), index) {
@@ -185,9 +187,9 @@ impl BuiltSkeleton {
     ///
     /// # Errors
     /// No joint of this name.
-    pub fn keys(&self, name: &str, frames: &[Frame]) -> Result<Vec<Keys>, ModelError> {
+    pub fn keys(&self, name: &str, frames: &[Frame]) -> Result<Vec<Keys>, DataError> {
         let Some(joint) = self.skeleton.names().iter().position(|n| n == name) else {
-            return Err(ModelError::new(
+            return Err(DataError::new(
                 format!("joint {name:?}"),
                 "is not in the skeleton; expected the name of a joint",
             ));

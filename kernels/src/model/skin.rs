@@ -1,8 +1,8 @@
 //! Skins: lists of joints with their inverse bind matrices.
 
 use super::affine::{Rows, affine_to_rows};
-use super::error::{ModelError, ensure, first_not_finite};
 use super::skeleton::Skeleton;
+use crate::error::{DataError, ensure, first_not_finite};
 use std::ops::Range;
 
 /// A mesh's own list of joints with their inverse binds: a range of the model's palette entries.
@@ -56,13 +56,13 @@ impl SkinData {
     ///
     /// # Panics
     /// A joint that the skeleton lacks.
-    pub fn at_rest(skeleton: &Skeleton, joints: Vec<u16>) -> Result<Self, ModelError> {
+    pub fn at_rest(skeleton: &Skeleton, joints: Vec<u16>) -> Result<Self, DataError> {
         let pose = skeleton.rest_model_pose();
         let mut inverse_binds = Vec::with_capacity(joints.len());
         for &joint in &joints {
             let inverse = pose[usize::from(joint)].inverse();
             if !inverse.is_finite() {
-                return Err(ModelError::new(
+                return Err(DataError::new(
                     format!("joint {joint} {:?}", skeleton.names()[usize::from(joint)]),
                     "its scale has no inverse; expected one that is not 0",
                 ));

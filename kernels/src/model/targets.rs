@@ -1,7 +1,7 @@
 //! Morph targets: shapes that a mesh takes on in proportion to weights, stored as sparse deltas from the mesh.
 
 use super::Lists;
-use super::error::{ModelError, ensure, first_not_finite};
+use crate::error::{DataError, ensure, first_not_finite};
 use fieldwork::Fieldwork;
 
 /// Most targets of a model.
@@ -147,7 +147,7 @@ impl Targets {
         primitives: Vec<(&TargetDeltas, &[u32])>,
         vertices: usize,
         with_tangents: bool,
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self, DataError> {
         check_list(&list)?;
         if list.is_empty() {
             return Ok(Self::default());
@@ -242,15 +242,15 @@ impl Targets {
     }
 }
 
-fn check_list(list: &[Target]) -> Result<(), ModelError> {
+fn check_list(list: &[Target]) -> Result<(), DataError> {
     if list.len() > MAX_TARGETS {
-        return Err(ModelError::new(
+        return Err(DataError::new(
             "targets",
             format!("{} in a model; expected at most {MAX_TARGETS}", list.len()),
         ));
     }
     match list.iter().position(|target| !target.weight.is_finite()) {
-        Some(target) => Err(ModelError::new(
+        Some(target) => Err(DataError::new(
             format!("target {target}"),
             "a weight that is not finite",
         )),
@@ -259,7 +259,7 @@ fn check_list(list: &[Target]) -> Result<(), ModelError> {
 }
 
 /// Deltas by target and stored vertex, from those of primitives and the place of each of their vertices.
-fn sorted(primitives: Vec<(&TargetDeltas, &[u32])>) -> Result<Vec<SortedDeltas>, ModelError> {
+fn sorted(primitives: Vec<(&TargetDeltas, &[u32])>) -> Result<Vec<SortedDeltas>, DataError> {
     let mut sorted = Vec::new();
     for (deltas, stored) in primitives {
         let target = deltas.target;
@@ -272,7 +272,7 @@ fn sorted(primitives: Vec<(&TargetDeltas, &[u32])>) -> Result<Vec<SortedDeltas>,
         }
     }
     if sorted.len() > u32::MAX as usize {
-        return Err(ModelError::new(
+        return Err(DataError::new(
             "targets",
             format!("{} deltas; expected at most {}", sorted.len(), u32::MAX),
         ));
@@ -280,7 +280,7 @@ fn sorted(primitives: Vec<(&TargetDeltas, &[u32])>) -> Result<Vec<SortedDeltas>,
     sorted.sort_unstable_by_key(|delta| (delta.target, delta.vertex));
     for [a, b] in sorted.array_windows() {
         if (a.target, a.vertex) == (b.target, b.vertex) {
-            return Err(ModelError::new(
+            return Err(DataError::new(
                 format!("target {}", a.target),
                 "two deltas for a vertex; expected one",
             ));

@@ -5,7 +5,7 @@
 use super::lanes::Lanes;
 use super::local_to_model::LocalToModel;
 use super::palette::ModelToPalette;
-use super::{Affine, Local, run_lanes};
+use super::side_by_side::{Affine, Local, run_lanes};
 use crate::crowd::BLOCK;
 use crate::model::{Clip, Rows, Skeleton};
 use crate::simd::Isa;

@@ -25,31 +25,24 @@ struct GroupRows {
 }
 
 impl BlockSampler {
-    /// A sampler for blocks of `lanes` instances of a crowd; converts its clips.
-    pub fn new(crowd: &Crowd, lanes: usize, isa: Isa) -> Self {
-        // Vectors are used for whole blocks only.
-        let rows = if lanes == BLOCK {
-            crowd
-                .groups()
-                .iter()
-                .map(|group| GroupRows::new(crowd, group))
-                .collect()
-        } else {
-            Vec::new()
-        };
+    /// A sampler for the instances of a crowd; converts its clips.
+    pub fn new(crowd: &Crowd, isa: Isa) -> Self {
+        let groups = crowd.groups().iter();
+        let rows = groups.map(|group| GroupRows::new(crowd, group)).collect();
+        Self { isa, rows }
+    }
+
+    /// A sampler of single instances, joint by joint.
+    pub fn scalar() -> Self {
+        let isa = Isa::Scalar;
+        let rows = Vec::new();
         Self { isa, rows }
     }
 
     /// Bytes that [`BlockSampler::new`] will allocate.
-    pub fn bytes(crowd: &Crowd, lanes: usize) -> u64 {
-        if lanes != BLOCK {
-            return 0;
-        }
-        crowd
-            .groups()
-            .iter()
-            .map(|group| GroupRows::bytes(crowd, group))
-            .sum()
+    pub fn bytes(crowd: &Crowd) -> u64 {
+        let groups = crowd.groups().iter();
+        groups.map(|group| GroupRows::bytes(crowd, group)).sum()
     }
 
     /// Samples the layers of a block's `N` instances into its slots, `[slot][joint or strip]`: those with any effect at

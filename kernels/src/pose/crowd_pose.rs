@@ -1,18 +1,19 @@
 //! A crowd's pose stages, on one thread or on several: part by part, so that poses stay in the cache from stage to
 //! stage.
 
+use super::blend::{Merge, merge};
+use super::block_poses::{BlockPoses, Form};
 use super::block_sampler::BlockSampler;
-use super::block_source::{BlockSource, Source};
 use super::clock::{NoClock, PoseClock, PoseStage};
 use super::joint_strip::STRIP;
 use super::lanes::items;
 use super::local_to_model::LocalToModel;
-use super::merge::{Merge, merge};
-use super::palettes::{BlockPalettes, is_sparse};
+use super::one;
+use super::palettes::is_sparse;
 use super::pose_cache::{CachedTicks, due};
 use super::recipe::{blend_between, blend_layers, steady_merge};
+use super::side_by_side::{Affine, Local, run_lanes};
 use super::strips_to_model::{Levels, strips_to_model};
-use super::{Affine, Local, run_lanes};
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group, Layers, UpdateRate};
 use crate::model::Rows;
@@ -37,44 +38,65 @@ const FEW: usize = 5;
 /// Number of instances that are posed side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
-    /// One, in scalar code.
+    /// One, in scalar code: the stages of [`one`], instance after instance.
     One,
     /// [`BLOCK`], one in each lane. The instances of a block that has few of them are posed one by one, with
     /// neighbouring joints in lanes.
     Block,
 }
 
-/// Takes a block of the crowd, its palette `[entry][12][BLOCK]` and its share of the output.
-pub type SkinBlock<'a> = dyn Fn(&Block, &[Affine<BLOCK>], &mut [f32]) + Sync + 'a;
+/// What becomes of a crowd's poses: memory of which each block has a share, and a function that takes block after block
+/// while its poses are in the cache.
+pub struct PoseOut<'a> {
+    /// Shares of all blocks, in their order; may be empty.
+    pub out: &'a mut [f32],
+    /// Offset of a block's share.
+    pub first: &'a (dyn Fn(&Block) -> usize + Sync),
+    /// Called on any thread for every block that is not [idle](CrowdPose::is_idle), with its share.
+    pub take: &'a (dyn Fn(&BlockPoses, &mut [f32]) + Sync),
+}
 
-/// Takes a block of the crowd and its palettes.
-pub type TakeBlock<'a> = dyn Fn(&Block, BlockPalettes) + Sync + 'a;
-
-/// Destination of a crowd's palettes.
-pub enum PaletteOut<'a> {
-    /// For CPU crowd kernels: `[block][entry][12][BLOCK]`, of [`CrowdPose::block_entries`] items. Only for
-    /// [`Width::Block`].
-    Lanes(&'a mut [Affine<BLOCK>]),
-    /// As [`PaletteOut::Lanes`], but the share of a block that [is sparse](is_sparse) begins with
-    /// `[instance][entry][12]`, which [`Palettes::of`](super::Palettes::of) reads. Only for [`Width::Block`].
-    Mixed(&'a mut [Affine<BLOCK>]),
-    /// For kernels that read one instance at a time: `[instance][entry][12]`, group after group, of
+impl<'a> PoseOut<'a> {
+    /// Palettes for kernels that read one instance at a time: `[instance][entry][12]`, group after group, of
     /// [`Crowd::palette_entries`] items.
-    Rows(&'a mut [Rows]),
-    /// To a function that has a place for them, block by block while they are in the cache.
-    Blocks {
-        /// `true` if all palettes come in rows. Otherwise they come in lanes where instances are posed side by side.
-        rows: bool,
-        /// Called on any thread for every block that is not [idle](CrowdPose::is_idle).
-        take: &'a TakeBlock<'a>,
-    },
-    /// To a function, block by block while the palette is in the cache. Only for [`Width::Block`].
-    Each {
-        /// `[instance][vertex][word]`, group after group, of [`Crowd::output_words`] items.
-        out: &'a mut [f32],
-        /// Called on any thread for every block that is not [idle](CrowdPose::is_idle).
-        skin: &'a SkinBlock<'a>,
-    },
+    pub fn rows(palettes: &'a mut [Rows]) -> Self {
+        Self {
+            out: palettes.as_flattened_mut(),
+            first: &|block| size_of::<Rows>() / size_of::<f32>() * block.first_row,
+            take: &|poses, out| poses.to_rows(bytemuck::cast_slice_mut(out)),
+        }
+    }
+
+    /// Palettes for CPU crowd kernels: `[block][entry][12][BLOCK]`, of [`CrowdPose::block_entries`] items.
+    pub fn lanes(palettes: &'a mut [Affine<BLOCK>]) -> Self {
+        Self {
+            out: palettes.as_flattened_mut().as_flattened_mut(),
+            first: &first_lane,
+            take: &|poses, out| poses.to_lanes(bytemuck::cast_slice_mut(out)),
+        }
+    }
+
+    /// As [`PoseOut::lanes`], but the share of a block that [is sparse](is_sparse) begins with `[instance][entry][12]`,
+    /// which [`Palettes::of`](super::Palettes::of) reads.
+    pub fn mixed(palettes: &'a mut [Affine<BLOCK>]) -> Self {
+        Self {
+            out: palettes.as_flattened_mut().as_flattened_mut(),
+            first: &first_lane,
+            take: &|poses, out| {
+                if is_sparse(poses.block) {
+                    let floats = out.len() / BLOCK * poses.block.instances.len();
+                    poses.to_rows(bytemuck::cast_slice_mut(&mut out[..floats]));
+                } else {
+                    poses.to_lanes(bytemuck::cast_slice_mut(out));
+                }
+            },
+        }
+    }
+}
+
+/// Offset of a block's palettes in lanes.
+fn first_lane(block: &Block) -> usize {
+    size_of::<Affine<BLOCK>>() / size_of::<f32>() * block.first_entry
 }
 
 /// A result of posing that [`CrowdPose::read`] copies out.
@@ -98,108 +120,7 @@ pub struct PoseMemory {
 }
 
 /// Poses a crowd. Buffers are allocated once, on construction.
-pub struct CrowdPose(Box<dyn Poser>);
-
-/// A [`BlockPoser`] of any number of instances side by side, with the methods of [`CrowdPose`].
-trait Poser: Send + Sync {
-    fn blocks(&self) -> &Blocks;
-    fn blends(&self) -> bool;
-    fn update(&mut self, crowd: &Crowd, tick: u32, anew: bool);
-    fn is_idle(&self, block: &Block) -> bool;
-    fn pose(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: PaletteOut);
-    fn read(&self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>);
-}
-
-impl CrowdPose {
-    /// About the time that one thread takes to pose a crowd, to tell when it is too small to share.
-    pub fn estimate(crowd: &Crowd) -> Duration {
-        Duration::from_nanos(JOINT_NS * crowd.joint_count())
-    }
-
-    /// Bytes that [`CrowdPose::new`] will allocate.
-    pub fn bytes(crowd: &Crowd, width: Width, threads: usize) -> PoseMemory {
-        match width {
-            Width::One => BlockPoser::<1>::bytes(crowd, threads),
-            Width::Block => BlockPoser::<BLOCK>::bytes(crowd, threads),
-        }
-    }
-
-    /// Palette entries of all blocks: the length of [`PaletteOut::Lanes`].
-    pub fn block_entries(crowd: &Crowd) -> u64 {
-        let mut sum = 0;
-        for block in Blocks::new(crowd, BLOCK, false).all() {
-            sum += entries(crowd, block) as u64;
-        }
-        sum
-    }
-
-    /// Allocates memory for a crowd's poses: one part per thread, or every part if poses outlive a frame.
-    pub fn new(crowd: &Crowd, width: Width, isa: Isa, threads: &Threads) -> Self {
-        Self(match width {
-            Width::One => Box::new(BlockPoser::<1>::new(crowd, isa, threads)),
-            Width::Block => Box::new(BlockPoser::<BLOCK>::new(crowd, isa, threads)),
-        })
-    }
-
-    /// The blocks of instances, for kernels that loop over the same blocks.
-    pub fn blocks(&self) -> &Blocks {
-        self.0.blocks()
-    }
-
-    /// The stages that [`CrowdPose::pose`] goes through, in order.
-    pub fn stages(&self) -> &'static [PoseStage] {
-        if self.0.blends() {
-            &[
-                PoseStage::Sample,
-                PoseStage::Blend,
-                PoseStage::LocalToModel,
-                PoseStage::Palette,
-            ]
-        } else {
-            &[
-                PoseStage::Sample,
-                PoseStage::LocalToModel,
-                PoseStage::Palette,
-            ]
-        }
-    }
-
-    /// Brings what it holds of a crowd that changes to a tick; to be called before each [`CrowdPose::pose`] of such a
-    /// crowd. Palettes of frozen instances that it posed before stay as they are; where they were lost, `anew` poses them
-    /// again.
-    pub fn update(&mut self, crowd: &Crowd, tick: u32, anew: bool) {
-        self.0.update(crowd, tick, anew);
-    }
-
-    /// Returns whether a block keeps the palettes that it had before the last [`CrowdPose::update`].
-    pub fn is_idle(&self, block: &Block) -> bool {
-        self.0.is_idle(block)
-    }
-
-    /// Poses the crowd at a tick, part by part through all stages, on `threads`.
-    ///
-    /// # Panics
-    /// Palettes are requested in lanes but instances are posed one at a time, or `out` is too short.
-    pub fn pose(
-        &mut self,
-        crowd: &Crowd,
-        tick: u32,
-        threads: &Threads,
-        clock: &dyn PoseClock,
-        out: PaletteOut,
-    ) {
-        threads.install(|| self.0.pose(crowd, tick, clock, out));
-    }
-
-    /// Appends poses or palettes of neighbouring instances as the last [`CrowdPose::pose`] computed them. Poses whose
-    /// memory has been reused since then are computed again, by the same code.
-    pub fn read(&self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) {
-        self.0.read(crowd, what, instances, out);
-    }
-}
-
-/// Poses a crowd in blocks of `N` instances.
-struct BlockPoser<const N: usize> {
+pub struct CrowdPose {
     blocks: Blocks,
     /// The layers of the last tick, if instances are replaced.
     layers: Option<Layers>,
@@ -208,17 +129,16 @@ struct BlockPoser<const N: usize> {
     /// Tick of `layers` and `idle`.
     updated: Option<u32>,
     /// For each block with instances in lanes the merge of its layers, if it is the same at every tick.
-    steady: Vec<Option<Merge<N>>>,
+    steady: Vec<Option<Merge<BLOCK>>>,
     isa: Isa,
-    /// Most instances of a block that are posed with joints in lanes; 0 in scalar code.
-    few: usize,
+    width: Width,
     sampler: BlockSampler,
     /// For each group; empty in scalar code.
     levels: Vec<Levels>,
     plan: PartPlan,
-    buffers: Vec<Mutex<Poses<N>>>,
-    /// One block's palette for each thread, for [`PaletteOut::Each`] and [`PaletteOut::Blocks`].
-    palettes: Vec<Mutex<Aligned<Affine<N>>>>,
+    buffers: Vec<Mutex<Poses>>,
+    /// Memory of each thread for a block's palettes.
+    palettes: Vec<Mutex<Aligned<Affine<BLOCK>>>>,
     /// `true` if any instance plays more than one whole clip, or interpolates between two cached poses.
     blends: bool,
     /// Tick of the last frame.
@@ -226,9 +146,9 @@ struct BlockPoser<const N: usize> {
 }
 
 /// Local and model poses of neighbouring blocks.
-struct Poses<const N: usize> {
-    local: Aligned<Local<N>>,
-    model: Aligned<Affine<N>>,
+struct Poses {
+    local: Aligned<Local<BLOCK>>,
+    model: Aligned<Affine<BLOCK>>,
     /// One item per block.
     ticks: Vec<CachedTicks>,
 }
@@ -250,11 +170,11 @@ struct PartPlan {
 }
 
 impl PartPlan {
-    fn new<const N: usize>(crowd: &Crowd, blocks: &Blocks, threads: usize) -> Self {
+    fn new(crowd: &Crowd, blocks: &Blocks, threads: usize) -> Self {
         let mut largest = 1;
         let mut palette = 0;
         for block in blocks.all() {
-            let item = block.slots * size_of::<Local<N>>() + 2 * size_of::<Affine<N>>();
+            let item = block.slots * size_of::<Local<BLOCK>>() + 2 * size_of::<Affine<BLOCK>>();
             largest = largest.max(joints(crowd, block) * item);
             palette = palette.max(entries(crowd, block));
         }
@@ -294,44 +214,57 @@ impl PartPlan {
         }
     }
 
-    fn bytes<const N: usize>(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         let ticks = (self.part * size_of::<CachedTicks>()) as u64;
-        let buffer = Aligned::<Local<N>>::bytes(self.local)
-            + Aligned::<Affine<N>>::bytes(self.model)
+        let buffer = Aligned::<Local<BLOCK>>::bytes(self.local)
+            + Aligned::<Affine<BLOCK>>::bytes(self.model)
             + ticks;
         self.buffers as u64 * buffer
-            + self.threads as u64 * Aligned::<Affine<N>>::bytes(self.palette)
+            + self.threads as u64 * Aligned::<Affine<BLOCK>>::bytes(self.palette)
     }
 }
 
-impl<const N: usize> BlockPoser<N> {
-    fn bytes(crowd: &Crowd, threads: usize) -> PoseMemory {
-        let blocks = Blocks::new(crowd, N, false);
-        let steady = blocks.all().len() * size_of::<Option<Merge<N>>>();
-        let lists = size_of_val(blocks.all()) + steady;
-        let plan = PartPlan::new::<N>(crowd, &blocks, threads);
-        let mut levels = 0;
-        for group in crowd.groups().iter().filter(|_| N == BLOCK) {
-            levels += size_of::<Levels>() as u64 + Levels::bytes(group.model.skeleton());
-        }
-        let layers = crowd.turnover().map(|_| crowd.layers().bytes());
-        let lists = lists
-            + layers.unwrap_or(0)
-            + if crowd.has_frozen() {
-                blocks.all().len()
-            } else {
-                0
-            };
-        PoseMemory {
-            clips: BlockSampler::bytes(crowd, N),
-            poses: plan.bytes::<N>() + levels + lists as u64,
-        }
+impl CrowdPose {
+    /// About the time that one thread takes to pose a crowd, to tell when it is too small to share.
+    pub fn estimate(crowd: &Crowd) -> Duration {
+        Duration::from_nanos(JOINT_NS * crowd.joint_count())
     }
 
-    fn new(crowd: &Crowd, isa: Isa, threads: &Threads) -> Self {
-        let parallel = !matches!(threads, Threads::One);
-        let blocks = Blocks::new(crowd, N, parallel);
-        let plan = PartPlan::new::<N>(crowd, &blocks, threads.count());
+    /// Palette entries of all blocks: the length of palettes in lanes.
+    pub fn block_entries(crowd: &Crowd) -> u64 {
+        let mut sum = 0;
+        for block in Blocks::new(crowd, false).all() {
+            sum += entries(crowd, block) as u64;
+        }
+        sum
+    }
+
+    /// Bytes that [`CrowdPose::new`] will allocate.
+    pub fn bytes(crowd: &Crowd, width: Width, threads: usize) -> PoseMemory {
+        let blocks = Blocks::new(crowd, false);
+        let count = blocks.all().len();
+        let mut lists = size_of_val(blocks.all()) + count * size_of::<Option<Merge<BLOCK>>>();
+        if crowd.has_frozen() {
+            lists += count;
+        }
+        if crowd.turnover().is_some() {
+            lists += crowd.layers().bytes();
+        }
+        let mut poses = PartPlan::new(crowd, &blocks, threads).bytes() + lists as u64;
+        let mut clips = 0;
+        if width == Width::Block {
+            clips = BlockSampler::bytes(crowd);
+            for group in crowd.groups() {
+                poses += size_of::<Levels>() as u64 + Levels::bytes(group.model.skeleton());
+            }
+        }
+        PoseMemory { clips, poses }
+    }
+
+    /// Allocates memory for a crowd's poses: one part per thread, or every part if poses outlive a frame.
+    pub fn new(crowd: &Crowd, width: Width, isa: Isa, threads: &Threads) -> Self {
+        let blocks = Blocks::new(crowd, !matches!(threads, Threads::One));
+        let plan = PartPlan::new(crowd, &blocks, threads.count());
         // Lanes that a last block leaves empty keep zeros or another block's poses; their results are not read.
         let mut buffers = Vec::with_capacity(plan.buffers);
         for _ in 0..plan.buffers {
@@ -341,103 +274,139 @@ impl<const N: usize> BlockPoser<N> {
                 ticks: vec![[None; 2]; plan.part],
             }));
         }
+        let mut palettes = Vec::with_capacity(plan.threads);
+        for _ in 0..plan.threads {
+            palettes.push(Mutex::new(Aligned::zeroed(plan.palette)));
+        }
         let mut steady = Vec::with_capacity(blocks.all().len());
+        let mut blends = false;
         for block in blocks.all() {
             let group = &crowd.groups()[block.group];
             steady.push(steady_merge(block, group, crowd.layers()));
+            blends |= !block.plain || block.rate != UpdateRate::PLAIN;
+        }
+        let mut sampler = BlockSampler::scalar();
+        let mut levels = Vec::new();
+        if width == Width::Block {
+            sampler = BlockSampler::new(crowd, isa);
+            levels.reserve_exact(crowd.groups().len());
+            for group in crowd.groups() {
+                levels.push(Levels::new(group.model.skeleton()));
+            }
+        }
+        let mut idle = Vec::new();
+        if crowd.has_frozen() {
+            idle = vec![false; blocks.all().len()];
         }
         Self {
             layers: crowd.turnover().map(|_| crowd.layers().clone()),
-            idle: if crowd.has_frozen() {
-                vec![false; blocks.all().len()]
-            } else {
-                Vec::new()
-            },
+            idle,
             updated: None,
             steady,
             isa,
-            few: if N == BLOCK { FEW } else { 0 },
-            sampler: BlockSampler::new(crowd, N, isa),
-            levels: crowd
-                .groups()
-                .iter()
-                .filter(|_| N == BLOCK)
-                .map(|group| Levels::new(group.model.skeleton()))
-                .collect(),
+            width,
+            sampler,
+            levels,
             plan,
             buffers,
-            palettes: (0..plan.threads)
-                .map(|_| Mutex::new(Aligned::zeroed(plan.palette)))
-                .collect(),
-            blends: blocks
-                .all()
-                .iter()
-                .any(|b| !b.plain || b.rate != UpdateRate::PLAIN),
+            palettes,
+            blends,
             tick: 0,
             blocks,
         }
     }
 
-    /// The layers of the last tick.
-    fn layers<'a>(&'a self, crowd: &'a Crowd) -> &'a Layers {
-        self.layers.as_ref().unwrap_or(crowd.layers())
+    /// The blocks of instances, for kernels that loop over the same blocks.
+    pub fn blocks(&self) -> &Blocks {
+        &self.blocks
     }
 
-    /// Poses the crowd at a tick. `write` writes a block's palettes to its share of `out`; `first` returns the offset of
-    /// that share.
-    fn write<T: Send>(
+    /// The stages that [`CrowdPose::pose`] goes through, in order.
+    pub fn stages(&self) -> &'static [PoseStage] {
+        if self.blends {
+            &[
+                PoseStage::Sample,
+                PoseStage::Blend,
+                PoseStage::LocalToModel,
+                PoseStage::Palette,
+            ]
+        } else {
+            &[
+                PoseStage::Sample,
+                PoseStage::LocalToModel,
+                PoseStage::Palette,
+            ]
+        }
+    }
+
+    /// Brings what it holds of a crowd that changes to a tick; to be called before each [`CrowdPose::pose`] of such a
+    /// crowd. Palettes of frozen instances that it posed before stay as they are; where they were lost, `anew` poses them
+    /// again.
+    pub fn update(&mut self, crowd: &Crowd, tick: u32, anew: bool) {
+        let before = self.updated.replace(tick);
+        let kept = !anew && before.is_some();
+        for (idle, block) in self.idle.iter_mut().zip(self.blocks.all()) {
+            *idle = kept && block.frozen;
+        }
+        let (Some(turnover), Some(layers)) = (crowd.turnover(), &mut self.layers) else {
+            return;
+        };
+        for instance in turnover.changed(before.unwrap_or(0), tick) {
+            layers.replace(instance as usize, &crowd.layers_at(instance, tick));
+            if !self.idle.is_empty() {
+                self.idle[self.blocks.of(instance).index] = false;
+            }
+        }
+    }
+
+    /// Returns whether a block keeps the palettes that it had before the last [`CrowdPose::update`].
+    pub fn is_idle(&self, block: &Block) -> bool {
+        self.idle.get(block.index) == Some(&true)
+    }
+
+    /// Poses the crowd at a tick, part by part through all stages, on `threads`.
+    ///
+    /// # Panics
+    /// The memory of `out` is shorter than the shares of all blocks.
+    pub fn pose(
         &mut self,
         crowd: &Crowd,
+        tick: u32,
+        threads: &Threads,
         clock: &dyn PoseClock,
-        out: &mut [T],
-        first: impl Fn(&Block) -> usize + Sync + Copy,
-        write: impl Fn(&Self, BlockSource<N>, &mut [T]) + Sync,
+        PoseOut { out, first, take }: PoseOut,
     ) {
+        self.tick = tick;
         let posing = &*self;
-        posing.in_parts(crowd, clock, out, first, |from, out| {
-            write(posing, from, out)
+        let pose_part = |part: &[Block], out: &mut [f32]| {
+            let mut poses = posing.buffer(part[0].index / posing.plan.part);
+            posing.pose_part(crowd, part, &mut poses, clock, &posing.idle);
+            clock.run(PoseStage::Palette, &mut || {
+                let mut rest = &mut *out;
+                for (index, block) in part.iter().enumerate() {
+                    let share = match part.get(index + 1) {
+                        Some(next) => first(next) - first(block),
+                        None => rest.len(),
+                    };
+                    let own;
+                    (own, rest) = std::mem::take(&mut rest).split_at_mut(share);
+                    if !posing.is_idle(block) {
+                        let first_joint = block.first_joint - part[0].first_joint;
+                        let model = &poses.model[first_joint..];
+                        take(&posing.block_poses(crowd, block, model), own);
+                    }
+                }
+            });
+        };
+        threads.install(|| {
+            let blocks = &posing.blocks;
+            let first = |block: &Block| first(block);
+            blocks.in_parts(blocks.all(), posing.plan.part, out, &first, &pose_part);
         });
     }
 
-    /// Takes every part through all stages. `write` and `first` are as in [`BlockPoser::write`].
-    fn in_parts<T: Send>(
-        &self,
-        crowd: &Crowd,
-        clock: &dyn PoseClock,
-        out: &mut [T],
-        first: impl Fn(&Block) -> usize + Sync + Copy,
-        write: impl Fn(BlockSource<N>, &mut [T]) + Sync,
-    ) {
-        self.blocks.in_parts(
-            self.blocks.all(),
-            self.plan.part,
-            out,
-            &first,
-            &|part: &[Block], out: &mut [T]| {
-                let mut poses = self.buffer(part[0].index / self.plan.part);
-                self.pose_part(crowd, part, &mut poses, clock, &self.idle);
-                clock.run(PoseStage::Palette, &mut || {
-                    let mut out = &mut *out;
-                    for (index, block) in part.iter().enumerate() {
-                        let share = part
-                            .get(index + 1)
-                            .map_or(out.len(), |next| first(next) - first(block));
-                        let own;
-                        (own, out) = std::mem::take(&mut out).split_at_mut(share);
-                        if self.is_idle(block) {
-                            continue;
-                        }
-                        let first_joint = block.first_joint - part[0].first_joint;
-                        let model = &poses.model[first_joint..][..joints(crowd, block)];
-                        write(self.source(crowd, block, model), own);
-                    }
-                });
-            },
-        );
-    }
-
     /// The buffer of a part: its own, or the thread's.
-    fn buffer(&self, part: usize) -> MutexGuard<'_, Poses<N>> {
+    fn buffer(&self, part: usize) -> MutexGuard<'_, Poses> {
         if self.plan.lasting {
             lock(&self.buffers[part])
         } else {
@@ -450,110 +419,154 @@ impl<const N: usize> BlockPoser<N> {
         &self,
         crowd: &Crowd,
         part: &[Block],
-        poses: &mut Poses<N>,
+        poses: &mut Poses,
         clock: &dyn PoseClock,
         idle: &[bool],
     ) {
-        let Block {
-            index,
-            first_slot,
-            first_joint,
-            ..
-        } = &part[0];
-        let all = || {
-            part.iter()
-                .filter(|block| idle.get(block.index) != Some(&true))
-        };
+        let first = &part[0];
         let Poses {
             local,
             model,
             ticks,
         } = poses;
-        let slots = |b: &Block| {
-            b.first_slot - first_slot..b.first_slot - first_slot + b.slots * joints(crowd, b)
+        let posed = || {
+            part.iter()
+                .filter(|block| idle.get(block.index) != Some(&true))
         };
-        let of = |b: &Block| &crowd.groups()[b.group];
+        let slots = |block: &Block| {
+            let begin = block.first_slot - first.first_slot;
+            begin..begin + block.slots * joints(crowd, block)
+        };
         clock.run(PoseStage::Sample, &mut || {
-            for b in all() {
-                let between = b.rate.between(self.tick);
-                let poses = between.map(|between| {
-                    due(&mut ticks[b.index - index], b, between).collect::<ArrayVec<_, 2>>()
-                });
-                let poses = poses.as_deref();
-                if self.is_one_by_one(crowd, b) {
-                    for (one, slots) in one_by_one(b, of(b), &mut local[slots(b)]) {
-                        self.sample::<1, STRIP>(crowd, &one, of(b), poses, slots);
-                    }
-                } else {
-                    self.sample::<N, N>(crowd, b, of(b), poses, &mut local[slots(b)]);
-                }
+            for block in posed() {
+                let cached = &mut ticks[block.index - first.index];
+                self.sample_block(crowd, block, cached, &mut local[slots(block)]);
             }
         });
         if self.blends {
             clock.run(PoseStage::Blend, &mut || {
-                for b in all() {
-                    if self.is_one_by_one(crowd, b) {
-                        for (one, slots) in one_by_one(b, of(b), &mut local[slots(b)]) {
-                            self.blend::<1, STRIP>(crowd, &one, of(b), None, slots);
-                        }
-                    } else {
-                        let steady = self.steady[b.index].as_ref();
-                        self.blend::<N, N>(crowd, b, of(b), steady, &mut local[slots(b)]);
-                    }
+                for block in posed() {
+                    self.blend_block(crowd, block, &mut local[slots(block)]);
                 }
             });
         }
         clock.run(PoseStage::LocalToModel, &mut || {
-            for b in all() {
-                let skeleton = of(b).model.skeleton();
-                let model = &mut model[b.first_joint - first_joint..][..skeleton.len()];
-                let local = &mut local[slots(b)];
-                if self.is_one_by_one(crowd, b) {
-                    let models = bytemuck::cast_slice_mut::<_, Rows>(model);
-                    let models = models.chunks_exact_mut(skeleton.len());
-                    let levels = &self.levels[b.group];
-                    for ((_, slots), model) in one_by_one(b, of(b), local).zip(models) {
-                        strips_to_model(self.isa, skeleton, levels, slots, model);
-                    }
-                } else {
-                    let kernel = LocalToModel {
-                        skeleton,
-                        lanes: b.instances.len(),
-                        local,
-                        model,
-                    };
-                    run_lanes::<N, _>(self.isa, kernel);
-                }
+            for block in posed() {
+                let model = &mut model[block.first_joint - first.first_joint..];
+                let model = &mut model[..joints(crowd, block)];
+                self.block_to_model(crowd, block, &mut local[slots(block)], model);
             }
         });
     }
 
-    /// Returns whether a block's instances are posed one by one, with joints in lanes. Their strips of joints fit the
-    /// memory that the block has for instances in lanes.
-    fn is_one_by_one(&self, crowd: &Crowd, block: &Block) -> bool {
+    /// How a block's instances are posed. Strips of joints must fit the memory that the block has for instances in lanes.
+    fn form(&self, crowd: &Crowd, block: &Block) -> Form {
         let joints = joints(crowd, block);
         let instances = block.instances.len();
-        instances <= self.few && instances * joints.div_ceil(STRIP) <= joints
+        if self.width == Width::One {
+            Form::Scalar
+        } else if instances <= FEW && instances * joints.div_ceil(STRIP) <= joints {
+            Form::Strips
+        } else {
+            Form::Lanes
+        }
     }
 
-    /// Input of stage `palette` for a block; `model` holds its model poses.
-    fn source<'a>(
+    /// Samples the clips of a block's layers that have any effect at the tick.
+    fn sample_block(
         &self,
+        crowd: &Crowd,
+        block: &Block,
+        cached: &mut CachedTicks,
+        slots: &mut [Local<BLOCK>],
+    ) {
+        let due: Option<ArrayVec<_, 2>> = block
+            .rate
+            .between(self.tick)
+            .map(|between| due(cached, block, between).collect());
+        let due = due.as_deref();
+        let group = &crowd.groups()[block.group];
+        match self.form(crowd, block) {
+            Form::Lanes => self.sample::<BLOCK, BLOCK>(crowd, block, group, due, slots),
+            Form::Strips => {
+                for (one, slots) in one_by_one(block, group, slots) {
+                    self.sample::<1, STRIP>(crowd, &one, group, due, slots);
+                }
+            }
+            Form::Scalar => {
+                for (one, slots) in one_by_one(block, group, slots) {
+                    self.sample::<1, 1>(crowd, &one, group, due, slots);
+                }
+            }
+        }
+    }
+
+    /// Combines the layers of a block's instances, or the poses before and after the tick, in the first slot.
+    fn blend_block(&self, crowd: &Crowd, block: &Block, slots: &mut [Local<BLOCK>]) {
+        let group = &crowd.groups()[block.group];
+        let steady = self.steady[block.index].as_ref();
+        match self.form(crowd, block) {
+            Form::Lanes => self.blend(crowd, block, group, steady, slots),
+            Form::Strips => {
+                for (one, slots) in one_by_one::<STRIP>(block, group, slots) {
+                    self.blend::<1, STRIP>(crowd, &one, group, None, slots);
+                }
+            }
+            Form::Scalar => {
+                for (one, slots) in one_by_one::<1>(block, group, slots) {
+                    self.blend::<1, 1>(crowd, &one, group, None, slots);
+                }
+            }
+        }
+    }
+
+    /// Turns the local poses of a block's first slot into model poses.
+    fn block_to_model(
+        &self,
+        crowd: &Crowd,
+        block: &Block,
+        slots: &mut [Local<BLOCK>],
+        model: &mut [Affine<BLOCK>],
+    ) {
+        let group = &crowd.groups()[block.group];
+        let skeleton = group.model.skeleton();
+        let form = self.form(crowd, block);
+        if form == Form::Lanes {
+            let kernel = LocalToModel {
+                skeleton,
+                lanes: block.instances.len(),
+                local: slots,
+                model,
+            };
+            return run_lanes::<BLOCK, _>(self.isa, kernel);
+        }
+        let models = bytemuck::cast_slice_mut::<_, Rows>(model).chunks_exact_mut(skeleton.len());
+        if form == Form::Strips {
+            let levels = &self.levels[block.group];
+            for ((_, local), model) in one_by_one(block, group, slots).zip(models) {
+                strips_to_model(self.isa, skeleton, levels, local, model);
+            }
+        } else {
+            for ((_, local), model) in one_by_one(block, group, slots).zip(models) {
+                one::local_to_model(skeleton, local, bytemuck::cast_slice_mut(model));
+            }
+        }
+    }
+
+    /// Input of stage `palette` for a block, whose model poses begin `model`.
+    fn block_poses<'a>(
+        &'a self,
         crowd: &'a Crowd,
         block: &'a Block,
-        model: &'a [Affine<N>],
-    ) -> BlockSource<'a, N> {
-        let palettes = if self.is_one_by_one(crowd, block) {
-            let poses = block.instances.len() * model.len();
-            Source::OneByOne(&bytemuck::cast_slice(model)[..poses])
-        } else {
-            Source::Posed(model)
-        };
-        BlockSource {
-            isa: self.isa,
-            crowd,
+        model: &'a [Affine<BLOCK>],
+    ) -> BlockPoses<'a> {
+        BlockPoses {
             block,
-            palettes,
+            form: self.form(crowd, block),
+            isa: self.isa,
+            model: &crowd.groups()[block.group].model,
+            poses: &model[..joints(crowd, block)],
+            memory: &self.palettes,
         }
     }
 
@@ -568,7 +581,7 @@ impl<const N: usize> BlockPoser<N> {
         slots: &mut [Local<L>],
     ) {
         let sampler = &self.sampler;
-        let layers = self.layers(crowd);
+        let layers = self.layers.as_ref().unwrap_or(crowd.layers());
         let Some(cached) = cached else {
             return sampler.sample::<P, L>(block, group, layers, self.tick, slots);
         };
@@ -607,193 +620,66 @@ impl<const N: usize> BlockPoser<N> {
                 slots,
             );
         } else if !block.plain {
-            let layers = self.layers(crowd);
+            let layers = self.layers.as_ref().unwrap_or(crowd.layers());
             blend_layers::<P, L>(isa, block, group, layers, self.tick, slots);
         }
     }
-}
 
-impl<const N: usize> Poser for BlockPoser<N> {
-    fn blocks(&self) -> &Blocks {
-        &self.blocks
-    }
-
-    fn blends(&self) -> bool {
-        self.blends
-    }
-
-    fn update(&mut self, crowd: &Crowd, tick: u32, anew: bool) {
-        let Self {
-            blocks,
-            layers,
-            idle,
-            updated,
-            ..
-        } = self;
-        let before = updated.replace(tick);
-        let kept = !anew && before.is_some();
-        for (idle, block) in idle.iter_mut().zip(blocks.all()) {
-            *idle = kept && block.frozen;
-        }
-        let (Some(turnover), Some(layers)) = (crowd.turnover(), layers) else {
-            return;
-        };
-        for instance in turnover.changed(before.unwrap_or(0), tick) {
-            layers.replace(instance as usize, &crowd.layers_at(instance, tick));
-            if !idle.is_empty() {
-                idle[blocks.of(instance).index] = false;
-            }
-        }
-    }
-
-    fn is_idle(&self, block: &Block) -> bool {
-        self.idle.get(block.index) == Some(&true)
-    }
-
-    fn pose(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: PaletteOut) {
-        assert!(
-            N == BLOCK || matches!(out, PaletteOut::Rows(_) | PaletteOut::Blocks { .. }),
-            "palettes in lanes need poses in lanes"
-        );
-        self.tick = tick;
-        match out {
-            PaletteOut::Rows(out) => self.write(
-                crowd,
-                clock,
-                out,
-                |b| b.first_row,
-                |_, from, out| from.to_rows(out),
-            ),
-            PaletteOut::Lanes(out) => {
-                let out: &mut [Affine<N>] = bytemuck::cast_slice_mut(out);
-                self.write(
-                    crowd,
-                    clock,
-                    out,
-                    |b| b.first_entry,
-                    |_, from, out| from.to_lanes(out),
-                );
-            }
-            PaletteOut::Mixed(out) => {
-                let out: &mut [Affine<N>] = bytemuck::cast_slice_mut(out);
-                self.write(
-                    crowd,
-                    clock,
-                    out,
-                    |b| b.first_entry,
-                    |_, from, out| {
-                        if is_sparse(from.block) {
-                            let rows = from.block.instances.len() * out.len();
-                            from.to_rows(&mut bytemuck::cast_slice_mut(out)[..rows]);
-                        } else {
-                            from.to_lanes(out);
-                        }
-                    },
-                );
-            }
-            PaletteOut::Blocks { rows, take } => {
-                // `take` knows the place of a block, so blocks share nothing out.
-                let no_share: &mut [()] = &mut [];
-                self.write(
-                    crowd,
-                    clock,
-                    no_share,
-                    |_| 0,
-                    |posing, from, _| {
-                        let entries = entries(crowd, from.block);
-                        let mut palettes = of_thread(&posing.palettes);
-                        let in_lanes = N == BLOCK && matches!(from.palettes, Source::Posed(_));
-                        let palettes = if in_lanes && !rows {
-                            let lanes = &mut palettes[..entries];
-                            from.to_lanes(lanes);
-                            BlockPalettes::Lanes(bytemuck::cast_slice(lanes))
-                        } else {
-                            let rows = bytemuck::cast_slice_mut(&mut palettes);
-                            let rows = &mut rows[..from.block.instances.len() * entries];
-                            from.to_rows(rows);
-                            BlockPalettes::Rows(rows)
-                        };
-                        take(from.block, palettes);
-                    },
-                );
-            }
-            PaletteOut::Each { out, skin } => {
-                self.write(
-                    crowd,
-                    clock,
-                    out,
-                    |b| b.first_word,
-                    |posing, from, out| {
-                        let palette =
-                            &mut of_thread(&posing.palettes)[..entries(crowd, from.block)];
-                        from.to_lanes(palette);
-                        skin(from.block, bytemuck::cast_slice(palette), out);
-                    },
-                );
-            }
-        }
-    }
-
-    fn read(&self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) {
-        let mut palette: Vec<Affine<N>> = Vec::new();
+    /// Appends poses or palettes of neighbouring instances as the last [`CrowdPose::pose`] computed them. Poses whose
+    /// memory has been reused since then are computed again, by the same code.
+    pub fn read(&self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) {
+        let mut palettes: Vec<Rows> = Vec::new();
         let mut ready = None;
         for instance in instances {
             let block = self.blocks.of(instance);
             let part = block.index / self.plan.part;
             let mut poses = self.buffer(part);
-            let first = if self.plan.lasting {
-                &self.blocks.all()[part * self.plan.part]
-            } else {
-                block
-            };
-            if !self.plan.lasting && ready != Some(block.index) {
-                self.pose_part(
-                    crowd,
-                    std::slice::from_ref(block),
-                    &mut poses,
-                    &NoClock,
-                    &[],
-                );
+            let mut first = block;
+            if self.plan.lasting {
+                first = &self.blocks.all()[part * self.plan.part];
+            } else if ready != Some(block.index) {
+                let alone = std::slice::from_ref(block);
+                self.pose_part(crowd, alone, &mut poses, &NoClock, &[]);
                 ready = Some(block.index);
             }
-            let Poses { local, model, .. } = &*poses;
-            let joints = joints(crowd, block);
-            let lane = (instance - block.instances.start) as usize;
-            let local = &local[block.first_slot - first.first_slot..];
-            let model = &model[block.first_joint - first.first_joint..][..joints];
-            match what {
-                PoseData::Local if self.is_one_by_one(crowd, block) => {
-                    let strips = block.slots * joints.div_ceil(STRIP);
-                    let local: &[Local<STRIP>] = bytemuck::cast_slice(local);
-                    let local = &local[lane * strips..];
-                    for joint in 0..joints {
-                        lane_of(&local[joint / STRIP..][..1], joint % STRIP, out);
-                    }
+            let place = (instance - block.instances.start) as usize;
+            let local = &poses.local[block.first_slot - first.first_slot..];
+            let model = &poses.model[block.first_joint - first.first_joint..];
+            let block_poses = self.block_poses(crowd, block, model);
+            match (what, block_poses.form) {
+                (PoseData::Local, Form::Lanes) => {
+                    lane_of(&local[..joints(crowd, block)], place, out);
                 }
-                PoseData::Model if self.is_one_by_one(crowd, block) => {
-                    let models: &[Rows] = bytemuck::cast_slice(model);
-                    out.extend_from_slice(models[lane * joints..][..joints].as_flattened());
+                (PoseData::Local, Form::Strips) => {
+                    local_of_one::<STRIP>(crowd, block, local, place, out);
                 }
-                PoseData::Local => lane_of(&local[..joints], lane, out),
-                PoseData::Model => lane_of(model, lane, out),
-                PoseData::Palette => {
-                    palette.resize(entries(crowd, block), [[0.0; N]; 12]);
-                    self.source(crowd, block, model).to_lanes(&mut palette);
-                    lane_of(&palette, lane, out);
+                (PoseData::Local, Form::Scalar) => {
+                    local_of_one::<1>(crowd, block, local, place, out);
+                }
+                (PoseData::Model, Form::Lanes) => lane_of(block_poses.poses, place, out),
+                (PoseData::Model, _) => {
+                    let mut posed = block_poses.instances().skip(place);
+                    out.extend(posed.next().into_iter().flatten().flatten());
+                }
+                (PoseData::Palette, _) => {
+                    let entries = entries(crowd, block);
+                    palettes.resize(block.instances.len() * entries, [0.0; 12]);
+                    block_poses.to_rows(&mut palettes);
+                    out.extend_from_slice(palettes[place * entries..][..entries].as_flattened());
                 }
             }
         }
     }
 }
 
-/// The instances of a block, each as a block of one, and their shares of the block's slots: `[slot][strip]`.
-fn one_by_one<'a, const N: usize>(
+/// The instances of a block, each as a block of one, and their shares of the block's slots: `[slot][joint or strip]`.
+fn one_by_one<'a, const L: usize>(
     block: &Block,
     group: &Group,
-    slots: &'a mut [Local<N>],
-) -> impl Iterator<Item = (Block, &'a mut [Local<STRIP>])> {
-    let strips = items::<1, STRIP>(group.model.skeleton().len());
-    let slots = bytemuck::cast_slice_mut(slots).chunks_exact_mut(block.slots * strips);
+    slots: &'a mut [Local<BLOCK>],
+) -> impl Iterator<Item = (Block, &'a mut [Local<L>])> {
+    let items = items::<1, L>(group.model.skeleton().len());
+    let slots = bytemuck::cast_slice_mut(slots).chunks_exact_mut(block.slots * items);
     block.instances.clone().zip(slots).map(|(instance, slots)| {
         let one = Block {
             instances: instance..instance + 1,
@@ -809,6 +695,22 @@ fn joints(crowd: &Crowd, block: &Block) -> usize {
 
 fn entries(crowd: &Crowd, block: &Block) -> usize {
     crowd.groups()[block.group].model.palette_joints().len()
+}
+
+/// Appends the local pose of an instance that is posed one by one, with `L` joints side by side.
+fn local_of_one<const L: usize>(
+    crowd: &Crowd,
+    block: &Block,
+    slots: &[Local<BLOCK>],
+    place: usize,
+    out: &mut Vec<f32>,
+) {
+    let joints = joints(crowd, block);
+    let local: &[Local<L>] = bytemuck::cast_slice(slots);
+    let local = &local[place * block.slots * items::<1, L>(joints)..];
+    for joint in 0..joints {
+        lane_of(&local[joint / L..][..1], joint % L, out);
+    }
 }
 
 /// Appends an instance's share of items.

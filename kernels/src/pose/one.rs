@@ -2,7 +2,7 @@
 
 use super::lanes::Lanes;
 use super::local_to_model::LocalToModel;
-use super::{Affine, Local, run_lanes};
+use super::side_by_side::{Affine, Local, run_lanes};
 use crate::model::{Clip, Rows, Skeleton};
 use crate::simd::Isa;
 

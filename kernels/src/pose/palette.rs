@@ -1,7 +1,7 @@
 //! Stage `palette`: model poses times inverse binds, in the layout that the skinning kernel reads.
 
 use super::local_to_model::product;
-use super::{Affine, run_lanes};
+use super::side_by_side::{Affine, run_lanes};
 use crate::crowd::BLOCK;
 use crate::model::Rows;
 use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_chunk, load_rows, store_rows};

@@ -42,7 +42,7 @@ mod tests {
         crowd
             .push_group(Arc::clone(&model), [(IDENTITY_ROWS, Layer::held(0, 0.0))])
             .unwrap();
-        let blocks = Blocks::new(&crowd.with_update_rates(|_| 4).unwrap(), 16, false);
+        let blocks = Blocks::new(&crowd.with_update_rates(|_| 4).unwrap(), false);
         let block = &blocks.all()[0];
         let mut cached = [None; 2];
         let mut due =

@@ -1,8 +1,7 @@
 //! Weights of a block's layers at a tick, lane by lane: converts integer schedules to the weights that blending reads.
 
 use super::Local;
-use super::blend::blend;
-use super::merge::Merge;
+use super::blend::{Merge, blend};
 use super::shares::{Mask, Momentum, Recipe, Shares, SlotWeights, quintics};
 use crate::blocks::Block;
 use crate::crowd::{Group, Inertia, Layer, LayerKind, Layers, UNMASKED};

@@ -5,6 +5,7 @@ use super::record::Record;
 use super::{common, tell};
 use anyhow::bail;
 use bytesize::ByteSize;
+use skinbench::error::DataError;
 use skinbench::frame::BackendError;
 use skinbench::harness::Status;
 use skinbench::harness::run;
@@ -12,7 +13,7 @@ use skinbench::harness::sweep::{Bounds, Plan, Search};
 use skinbench::registry::BackendEntry;
 use skinbench::report::places::crowd;
 use skinbench::report::size as bytes_in_words;
-use skinbench::scene::{Scene, SceneError};
+use skinbench::scene::Scene;
 use skinbench::wording::{self, duration, grouped};
 use std::time::Duration;
 
@@ -199,7 +200,7 @@ impl Searched<'_> {
             let frame = match self.trial(course, record, instances) {
                 Ok(frame) => frame,
                 // A crowd that cannot be built bounds the search from above.
-                Err(error) if error.is::<SceneError>() && search.bounds.fits.is_some() => None,
+                Err(error) if error.is::<DataError>() && search.bounds.fits.is_some() => None,
                 Err(error) => {
                     problem = Some(error);
                     break;

@@ -1,8 +1,9 @@
 //! The keys of a scene file's tables: their places, and checked values.
 
 use super::super::description::SceneFile;
-use super::super::error::SceneError;
+use super::super::error::error;
 use crate::asset::Place;
+use crate::error::DataError;
 use crate::wording;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -19,11 +20,11 @@ impl SceneFile {
         Place::of(self.text.as_bytes(), byte)
     }
 
-    pub(super) fn error(&self, byte: usize, problem: String) -> SceneError {
-        SceneError::at(&self.file, self.place(byte), problem)
+    pub(super) fn error(&self, byte: usize, problem: String) -> DataError {
+        error(&self.file, Some(self.place(byte)), problem)
     }
 
-    pub(super) fn unreadable(&self, error: &toml::de::Error) -> SceneError {
+    pub(super) fn unreadable(&self, error: &toml::de::Error) -> DataError {
         self.error(
             error.span().map_or(0, |span| span.start),
             problem(error.message()),
@@ -42,7 +43,7 @@ pub struct Keys<'a> {
 
 impl<'a> Keys<'a> {
     /// Refuses keys that are not among `known`, which spaces separate.
-    pub fn check(&self, known: &str) -> Result<(), SceneError> {
+    pub fn check(&self, known: &str) -> Result<(), DataError> {
         let known: Vec<&str> = known.split_whitespace().collect();
         for key in self.table.keys() {
             let name = key.get_ref().as_ref();
@@ -64,12 +65,12 @@ impl<'a> Keys<'a> {
     }
 
     /// A problem with a key's value.
-    pub fn error(&self, name: &str, problem: impl Into<String>) -> SceneError {
+    pub fn error(&self, name: &str, problem: impl Into<String>) -> DataError {
         self.source.error(self.byte(name), problem.into())
     }
 
     /// A problem with the table.
-    pub fn fault(&self, problem: impl Into<String>) -> SceneError {
+    pub fn fault(&self, problem: impl Into<String>) -> DataError {
         self.source.error(self.at, problem.into())
     }
 
@@ -80,7 +81,7 @@ impl<'a> Keys<'a> {
     }
 
     /// A key's value, if the key is there.
-    pub fn get<T: Deserialize<'a>>(&self, name: &str) -> Result<Option<T>, SceneError> {
+    pub fn get<T: Deserialize<'a>>(&self, name: &str) -> Result<Option<T>, DataError> {
         let Some(value) = self.table.get(name) else {
             return Ok(None);
         };
@@ -90,12 +91,12 @@ impl<'a> Keys<'a> {
     }
 
     /// A key's value, or that of a key which is not there.
-    pub fn or_default<T: Deserialize<'a> + Default>(&self, name: &str) -> Result<T, SceneError> {
+    pub fn or_default<T: Deserialize<'a> + Default>(&self, name: &str) -> Result<T, DataError> {
         self.get(name).map(Option::unwrap_or_default)
     }
 
     /// The value of a key that must be there.
-    pub fn required<T: Deserialize<'a>>(&self, name: &str) -> Result<T, SceneError> {
+    pub fn required<T: Deserialize<'a>>(&self, name: &str) -> Result<T, DataError> {
         self.get(name)?
             .ok_or_else(|| self.error(name, format!("missing field `{name}`")))
     }
@@ -107,7 +108,7 @@ impl<'a> Keys<'a> {
         default: T,
         accepts: impl Fn(T) -> bool,
         expected: &str,
-    ) -> Result<T, SceneError> {
+    ) -> Result<T, DataError> {
         self.optional(name, accepts, expected)
             .map(|value| value.unwrap_or(default))
     }
@@ -118,7 +119,7 @@ impl<'a> Keys<'a> {
         name: &str,
         accepts: impl Fn(T) -> bool,
         expected: &str,
-    ) -> Result<Option<T>, SceneError> {
+    ) -> Result<Option<T>, DataError> {
         match self.get(name)? {
             Some(number) if !accepts(number) => {
                 Err(self.error(name, format!("{name} = {number}; expected {expected}")))
@@ -133,7 +134,7 @@ impl<'a> Keys<'a> {
         prefix: &str,
         accepts: impl Fn(f64) -> bool,
         expected: &str,
-    ) -> Result<Vec<(String, f64)>, SceneError> {
+    ) -> Result<Vec<(String, f64)>, DataError> {
         let weights: BTreeMap<String, Spanned<f64>> = self.or_default("weights")?;
         let mut checked = Vec::with_capacity(weights.len());
         for (name, weight) in weights {
@@ -148,13 +149,13 @@ impl<'a> Keys<'a> {
     }
 
     /// The table of a key, if the key is there.
-    pub fn table(&self, name: &str) -> Result<Option<Self>, SceneError> {
+    pub fn table(&self, name: &str) -> Result<Option<Self>, DataError> {
         let value = self.table.get(name);
         value.map(|value| self.inner(value)).transpose()
     }
 
     /// The tables of a key.
-    pub fn tables(&self, name: &str) -> Result<Vec<Self>, SceneError> {
+    pub fn tables(&self, name: &str) -> Result<Vec<Self>, DataError> {
         match self.table.get(name).map(Spanned::get_ref) {
             None => Ok(Vec::new()),
             Some(DeValue::Array(tables)) => tables.iter().map(|value| self.inner(value)).collect(),
@@ -169,7 +170,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    fn inner(&self, value: &'a Spanned<DeValue<'a>>) -> Result<Self, SceneError> {
+    fn inner(&self, value: &'a Spanned<DeValue<'a>>) -> Result<Self, DataError> {
         let at = value.span().start;
         match value.get_ref() {
             DeValue::Table(table) => Ok(Self { table, at, ..*self }),

@@ -1,10 +1,10 @@
 //! Conversion of keys to layers and masks.
 
 use super::super::description::ClipChoice;
-use super::super::error::SceneError;
 use super::super::layer::{LONGEST_SECONDS, LayerPlan, MaskPlan, Play, PlaybackMode, Times};
 use super::keys::{Keys, fraction};
 use crate::crowd::{Fade, LayerKind, MAX_LAYERS};
+use crate::error::DataError;
 
 /// Keys of a layer.
 const LAYER_KEYS: &str = "clip kind weight mask in_step speed phase_spread offset playback frames_per_second every lasts \
@@ -15,7 +15,7 @@ pub fn or_more(value: f64) -> bool {
 }
 
 /// How a group's or a layer's clip is played.
-pub fn play(keys: &Keys) -> Result<Play, SceneError> {
+pub fn play(keys: &Keys) -> Result<Play, DataError> {
     Ok(Play {
         mode: keys.or_default("playback")?,
         phase_spread: keys.number("phase_spread", 1.0, fraction, "0 to 1")?,
@@ -30,7 +30,7 @@ pub fn play(keys: &Keys) -> Result<Play, SceneError> {
 }
 
 /// A group's layers, checked against each other; `weight` and `play` are those of its own clip.
-pub fn layers(group: &Keys, weight: f64, play: &Play) -> Result<Vec<LayerPlan>, SceneError> {
+pub fn layers(group: &Keys, weight: f64, play: &Play) -> Result<Vec<LayerPlan>, DataError> {
     let tables = group.tables("layer")?;
     let plans: Vec<LayerPlan> = tables.iter().map(layer).collect::<Result<_, _>>()?;
     let most = MAX_LAYERS - 1;
@@ -66,7 +66,7 @@ pub fn layers(group: &Keys, weight: f64, play: &Play) -> Result<Vec<LayerPlan>, 
     Ok(plans)
 }
 
-fn layer(keys: &Keys) -> Result<LayerPlan, SceneError> {
+fn layer(keys: &Keys) -> Result<LayerPlan, DataError> {
     keys.check(LAYER_KEYS)?;
     let ClipChoice::Named(clip) = keys.required("clip")? else {
         return Err(keys.error("clip", "clip = \"*\"; expected one clip, by name or index"));
@@ -129,7 +129,7 @@ fn is_period(seconds: f64) -> bool {
     seconds > 0.0 && is_time(seconds)
 }
 
-fn times(keys: &Keys) -> Result<Option<Times>, SceneError> {
+fn times(keys: &Keys) -> Result<Option<Times>, DataError> {
     let accepted = format!("seconds, 0 to {LONGEST_SECONDS}");
     let times = Times {
         every: keys.optional("every", is_period, "seconds, more than 0")?,
@@ -181,7 +181,7 @@ fn times(keys: &Keys) -> Result<Option<Times>, SceneError> {
     Ok(given.then_some(times))
 }
 
-fn mask(keys: &Keys) -> Result<MaskPlan, SceneError> {
+fn mask(keys: &Keys) -> Result<MaskPlan, DataError> {
     keys.check("joints subtree weights")?;
     Ok(MaskPlan {
         joints: keys.or_default("joints")?,

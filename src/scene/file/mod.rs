@@ -6,9 +6,8 @@ mod layer;
 use super::description::{ClipChoice, DEFAULT_PEOPLE, GroupDescription};
 use super::expression::ExpressionPlan;
 use super::model_source::{is_model_file, model_endings};
-use super::{
-    BUILT_IN_MODELS, Camera, Interpolation, ModelSource, Scene, SceneError, SceneFile, Settings,
-};
+use super::{BUILT_IN_MODELS, Camera, Interpolation, ModelSource, Scene, SceneFile, Settings};
+use crate::error::DataError;
 use crate::wording::{self, is_above_zero};
 use keys::{Keys, SCENE_KEYS, fraction};
 use serde::Deserialize;
@@ -25,7 +24,7 @@ impl SceneFile {
     ///
     /// # Errors
     /// An unknown key or a wrong value, with line and column.
-    pub fn read(&self) -> Result<Scene, SceneError> {
+    pub fn read(&self) -> Result<Scene, DataError> {
         let mut all = DeTable::parse(&self.text).map_err(|error| self.unreadable(&error))?;
         let mut table = DeTable::new();
         for key in SCENE_KEYS {
@@ -85,7 +84,7 @@ impl SceneFile {
     }
 }
 
-fn camera(keys: &Keys) -> Result<Camera, SceneError> {
+fn camera(keys: &Keys) -> Result<Camera, DataError> {
     keys.check("orbit elevation distance field_of_view")?;
     Ok(Camera {
         orbit: keys.number("orbit", 25.0, f64::is_finite, "degrees")?,
@@ -105,7 +104,7 @@ fn camera(keys: &Keys) -> Result<Camera, SceneError> {
     })
 }
 
-fn checked(keys: &Keys) -> Result<GroupDescription, SceneError> {
+fn checked(keys: &Keys) -> Result<GroupDescription, DataError> {
     keys.check(GROUP_KEYS)?;
     let mut model = model(keys)?;
     model.vertices = keys.optional("vertices", |n| n > 0, "1 or more")?;
@@ -151,7 +150,7 @@ fn checked(keys: &Keys) -> Result<GroupDescription, SceneError> {
 }
 
 /// The models of a group: one, or as many people as it asks for.
-fn models(keys: &Keys, model: ModelSource, count: u64) -> Result<Vec<ModelSource>, SceneError> {
+fn models(keys: &Keys, model: ModelSource, count: u64) -> Result<Vec<ModelSource>, DataError> {
     let most = Settings::MOST_MODELS;
     let expected = format!("1 to {most}");
     let wanted = keys.optional("models", |n| (1..=most).contains(&n), &expected)?;
@@ -172,7 +171,7 @@ fn models(keys: &Keys, model: ModelSource, count: u64) -> Result<Vec<ModelSource
     Ok(model.people(wanted.unwrap_or(DEFAULT_PEOPLE)))
 }
 
-fn model(keys: &Keys) -> Result<ModelSource, SceneError> {
+fn model(keys: &Keys) -> Result<ModelSource, DataError> {
     let name: String = keys.required("model")?;
     let folder = &keys.source.folder;
     if BUILT_IN_MODELS.contains(&name.as_str()) || is_model_file(&folder.join(&name)) {

@@ -401,12 +401,12 @@ impl Facts {
     }
 }
 
-/// Repairs and omissions of importers in the models of a crowd.
+/// The notes about the models of a crowd.
 fn notes(crowd: &Crowd) -> Vec<String> {
     let mut notes = IndexSet::new();
     for group in crowd.groups() {
-        for repair in group.model.repairs() {
-            notes.insert(format!("{}: {}", group.model.name(), repair.message));
+        for note in group.model.notes().lines() {
+            notes.insert(format!("{}: {note}", group.model.name()));
         }
     }
     notes.into_iter().collect()

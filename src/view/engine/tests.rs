@@ -328,7 +328,7 @@ fn pictures_show_textures_and_notes_tell_of_those_that_are_missing() {
     };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("textured.glb");
-    let mut parts = crate::asset::walker::walker(1_000).unwrap().into_parts();
+    let mut parts = crate::characters::walker(1_000).unwrap().into_parts();
     let mut bytes = Vec::new();
     let red = image::RgbImage::from_pixel(4, 4, image::Rgb([255, 0, 0]));
     red.write_to(

@@ -1,7 +1,7 @@
 //! Abilities: a backend refuses what it declares that it cannot do, by its own reason, and nothing else.
 
 use crate::backends::common::{backends, context, crowd, crowd_of, morphing, tube};
-use skinbench::asset::walker::walker;
+use skinbench::characters::walker;
 use skinbench::crowd::{Crowd, Fade, Layer, LayerKind, Schedule};
 use skinbench::frame::{Ability, Job, Retention};
 use skinbench::gameplay::Gameplay;

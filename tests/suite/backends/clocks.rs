@@ -1,6 +1,6 @@
 //! Clocks of the stages on the device, and the end of waiting for a device that hangs.
 
-use crate::backends::common::{build_scene, context};
+use crate::backends::common::{build_scene, context, context_with};
 use skinbench::backend::Context;
 use skinbench::frame::{Clock, ClockChoice, DeviceClock, Purpose, Stage};
 use skinbench::gpu::Gpu;
@@ -9,12 +9,12 @@ use skinbench::gpu::wgpu;
 use skinbench::harness::run::{self, Outcome, RunOptions, Status};
 use skinbench::registry::find;
 use skinbench::scene::Settings;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 const FRAMES: u32 = 3;
 
-fn measured(gpu: &Rc<Gpu>, backends: &[&str]) -> Vec<Outcome> {
+fn measured(gpu: &Arc<Gpu>, backends: &[&str]) -> Vec<Outcome> {
     let crowd = Settings {
         instances: Some(20),
         vertices: Some(500),
@@ -23,7 +23,7 @@ fn measured(gpu: &Rc<Gpu>, backends: &[&str]) -> Vec<Outcome> {
     };
     let scene = build_scene("smoke", crowd);
     let context = Context {
-        gpu: Some(Rc::clone(gpu)),
+        gpu: Some(Arc::clone(gpu)),
         ..Context::default()
     };
     let backends = backends.iter().filter_map(|name| find(name)).collect();
@@ -115,12 +115,14 @@ fn sound_timestamps_are_used() {
 /// every later use fails at once.
 #[test]
 fn a_device_that_hangs_is_given_up() {
-    let Some(gpu) = context().gpu else { return };
+    let Some(context) = context_with(|gpu| gpu.patience = Duration::ZERO) else {
+        return;
+    };
+    let gpu = context.gpu.unwrap();
     let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
     // Enough for the device to be still at work when it is asked.
     let large = gpu.buffer(Purpose::Staging, "large", 256 << 20, usage);
-    gpu.user.set("gpu-full");
-    gpu.patience.set(Duration::ZERO);
+    gpu.work_for("gpu-full");
     let error = gpu.poison(&[large]).unwrap_err().to_string();
     let expected = format!(
         "device error: gpu-full: {} did not finish a frame within 0 s",
@@ -145,14 +147,14 @@ fn a_device_that_hangs_is_given_up() {
 /// The watchdog names the stage that fences wait for, unless the device is still at work on what comes before it.
 #[test]
 fn the_stage_that_hangs_is_named() {
-    let Some(gpu) = context().gpu else { return };
+    let Some(mut gpu) = context().gpu else { return };
     let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
     let [from, to] =
         ["from", "to"].map(|label| gpu.buffer(Purpose::Staging, label, 256 << 20, usage));
     gpu.choose_clock(ClockChoice::Fenced).unwrap();
-    gpu.patience.set(Duration::ZERO);
+    Arc::get_mut(&mut gpu).unwrap().patience = Duration::ZERO;
     let mut commands = gpu.frame("copy");
-    commands.run(Command::Stage(Stage::Upload.name()));
+    commands.run(Command::Stage(Stage::Upload));
     commands.run(Command::Copy {
         from: &from,
         from_offset: 0,

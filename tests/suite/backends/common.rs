@@ -9,7 +9,7 @@ use skinbench::frustum::Frustum;
 use skinbench::harness::parity::{Coverage, Parity, Tolerance, verify};
 use skinbench::model::{
     Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, JointTransform, Keys,
-    Model, ModelParts, PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Target,
+    Model, ModelParts, Notes, PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Target,
     TargetDeltas, Transform, WeightKeys,
 };
 use skinbench::registry::{BackendEntry, REGISTRY};
@@ -90,7 +90,7 @@ pub fn tube(joints: u16, rings: u32, influences: usize) -> Model {
         primitives: vec![primitive],
         targets: Vec::new(),
         materials: vec![],
-        repairs: vec![],
+        notes: Notes::default(),
     })
     .unwrap()
 }
@@ -232,6 +232,16 @@ pub fn build_scene(name: &str, settings: Settings) -> BuiltScene {
 pub fn context_with_adapter() -> Option<Context> {
     let context = context();
     context.gpu.is_some().then_some(context)
+}
+
+/// A context with an adapter that was changed before anything is created on it, to simulate another one; `None` as for
+/// [`context_with_adapter`].
+#[cfg(feature = "gpu")]
+pub fn context_with(change: impl FnOnce(&mut skinbench::gpu::Gpu)) -> Option<Context> {
+    let mut context = context_with_adapter()?;
+    let gpu = context.gpu.as_mut().unwrap();
+    change(std::sync::Arc::get_mut(gpu).unwrap());
+    Some(context)
 }
 
 /// A context with the adapter, if there is one. Under SKINBENCH_REQUIRE_GPU its absence fails.

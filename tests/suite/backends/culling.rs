@@ -9,6 +9,7 @@ use skinbench::crowd::Crowd;
 use skinbench::frame::{FrameInput, Job, StageTimer};
 use skinbench::frustum::Frustum;
 use skinbench::harness::parity::Coverage;
+use std::sync::Arc;
 
 /// Instances whose spheres reach into a frustum.
 fn reaching(crowd: &Crowd, frustum: &Frustum) -> Vec<u32> {
@@ -28,9 +29,9 @@ fn reaching(crowd: &Crowd, frustum: &Frustum) -> Vec<u32> {
 
 /// Returns the instances that each culling backend of the registry shows, verified at two ticks.
 fn shown(crowd: &Crowd, frustum: Frustum, limit: Option<u64>) -> Vec<Vec<u32>> {
-    let context = context();
-    if let (Some(gpu), Some(limit)) = (&context.gpu, limit) {
-        gpu.adapter.binding_limit.set(limit);
+    let mut context = context();
+    if let (Some(gpu), Some(limit)) = (&mut context.gpu, limit) {
+        Arc::get_mut(gpu).unwrap().adapter.binding_limit = limit;
         assert!(
             gpu.chunks(crowd).unwrap().len() > crowd.groups().len(),
             "one chunk a group"

@@ -5,7 +5,7 @@ use skinbench::frame::Purpose;
 use skinbench::gpu::Gpu;
 use skinbench::gpu::wgpu;
 use skinbench::threads::Threads;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Bytes per second by plain wgpu calls, in the fastest of a few rounds.
@@ -40,7 +40,7 @@ fn bandwidth_is_what_plain_calls_reach() {
 }
 
 /// Compares the stated bandwidths with those of plain calls. Other tests may take the processor away during either.
-fn stated_beside_plain(gpu: &Rc<Gpu>) -> Result<(), String> {
+fn stated_beside_plain(gpu: &Arc<Gpu>) -> Result<(), String> {
     const BYTES: u64 = 64 << 20;
     const FACTOR: f64 = 6.0;
     let buffer = |usage| {

@@ -1,7 +1,7 @@
 //! Whoever skins, the picture is the same.
 
 use crate::backends::common::{
-    backends, context, crowd, crowd_of, prepare, prepare_for, refuses, tube,
+    backends, context, context_with, crowd, crowd_of, prepare, prepare_for, refuses, tube,
 };
 use skinbench::backend::{Context, Skinned};
 use skinbench::frame::{DeviceBuffer, FrameInput, Job, Mode, Retention, StageTimer, View};
@@ -11,7 +11,7 @@ use skinbench::gpu::{Beneath, Overlay, skeleton_lines};
 use skinbench::pose::PoseData;
 use skinbench::registry::{REGISTRY, find};
 use skinbench::vertex::{Encoding, VertexFormat};
-use std::rc::Rc;
+use std::sync::Arc;
 
 fn view() -> View {
     let eye = glam::Vec3::new(4.0, 5.0, 14.0);
@@ -42,7 +42,7 @@ fn depth_images_of_all_backends_agree() {
                 continue;
             }
             let (mut backend, mut output) = prepare(&*backend, &context, &crowd);
-            let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, view, passes).unwrap();
+            let mut presenter = Presenter::new(Arc::clone(gpu), &crowd, view, passes).unwrap();
             let mut timer = StageTimer::default();
             let mut frame = FrameInput {
                 crowd: &crowd,
@@ -91,9 +91,13 @@ fn depth_images_of_all_backends_agree() {
 /// are those of one draw per model.
 #[test]
 fn merged_draws_show_what_single_ones_do() {
-    let context = context();
-    let Some(gpu) = &context.gpu else { return };
-    let several = gpu.adapter.multi_draws.replace(false);
+    let mut several = false;
+    let Some(context) = context_with(|gpu| {
+        several = std::mem::replace(&mut gpu.adapter.multi_draws, false);
+    }) else {
+        return;
+    };
+    let gpu = context.gpu.as_ref().unwrap();
     assert!(
         several || std::env::var_os("SKINBENCH_REQUIRE_GPU").is_none(),
         "no draw takes several models"
@@ -124,12 +128,12 @@ fn merged_draws_show_what_single_ones_do() {
                 ),
             ] {
                 let context = Context {
-                    gpu: Some(Rc::clone(gpu)),
+                    gpu: Some(Arc::clone(gpu)),
                     ..Context::default()
                 };
                 let backend = find(name).unwrap().create(&context).unwrap();
                 let (mut backend, mut output) = prepare(&*backend, &context, &crowd);
-                let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, view, 2).unwrap();
+                let mut presenter = Presenter::new(Arc::clone(gpu), &crowd, view, 2).unwrap();
                 let mut timer = StageTimer::default();
                 gpu.take_work();
                 let mut frame = FrameInput {
@@ -184,7 +188,7 @@ fn wireframes_and_skeletons_are_drawn() {
         let backend = REGISTRY[0].create(&context).unwrap();
         let (mut backend, mut output) = prepare(&*backend, &context, &crowd);
         let mut presenter =
-            Presenter::new(Rc::clone(gpu), &crowd, View { mode, ..view() }, 1).unwrap();
+            Presenter::new(Arc::clone(gpu), &crowd, View { mode, ..view() }, 1).unwrap();
         let mut timer = StageTimer::default();
         let mut frame = FrameInput {
             crowd: &crowd,
@@ -272,7 +276,7 @@ fn two_outputs_swap_and_show_motion() {
         if matches!(backend.skinned(), Skinned::HostInBlocks) {
             continue;
         }
-        let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, view(), 2).unwrap();
+        let mut presenter = Presenter::new(Arc::clone(gpu), &crowd, view(), 2).unwrap();
         let mut timer = StageTimer::default();
         let mut before: Option<Vec<f32>> = None;
         for (tick, moves) in [

@@ -202,15 +202,14 @@ fn the_device_computes_the_same_and_it_arrives_later() {
 #[cfg(feature = "gpu")]
 #[test]
 fn broken_bounds_and_sockets_are_noticed() {
-    use std::rc::Rc;
     let (context, scene) = (context(), scene("walkers", 20));
     let Some(gpu) = &context.gpu else { return };
     let failure = |mutation: Option<(&'static str, &'static str)>| {
-        let edit: skinbench::gpu::Edit = Rc::new(move |wgsl: String| match mutation {
+        let edit: skinbench::gpu::Edit = Arc::new(move |wgsl: String| match mutation {
             Some((old, new)) => wgsl.replace(old, new),
             None => wgsl,
         });
-        gpu.edit.replace(Some(edit));
+        *gpu.edit.lock().unwrap() = Some(edit);
         let backend = registry::find("gpu-full")
             .unwrap()
             .create(&context)
@@ -268,7 +267,7 @@ fn what_cannot_be_read_is_named() {
         near.to_string().contains("did you mean \"hand_r\"?"),
         "{near}"
     );
-    let model = skinbench::asset::walker::walker(500).unwrap();
+    let model = skinbench::characters::walker(500).unwrap();
     let missing = ModelReads::new(&model, true, &["tail".into()]).unwrap_err();
     assert!(missing.to_string().contains("socket \"tail\""), "{missing}");
     let mut crowd = Crowd::new();

@@ -13,7 +13,7 @@ use skinbench::frame::Job;
 use skinbench::harness::fidelity;
 use skinbench::model::compact::ANY;
 use skinbench::model::{Channel, Clip, IDENTITY_ROWS, Keys, Model, RotationBlend};
-use skinbench::pose::{CrowdPose, NoClock, PaletteOut, PoseData, Width};
+use skinbench::pose::{CrowdPose, NoClock, PoseData, PoseOut, Width};
 use skinbench::reference::nan_max;
 use skinbench::scene::{Clips, Interpolation, Settings};
 use skinbench::simd::Isa;
@@ -81,7 +81,7 @@ fn every_backend_agrees_on_smooth_and_compact_clips() {
 /// A merge of two, a crossfade by an override, a clip that comes and goes over the rest pose, and four layers at once.
 #[cfg(feature = "gpu")]
 pub fn blended_walkers() -> Crowd {
-    let model = Arc::new(skinbench::asset::walker::walker(500).unwrap());
+    let model = Arc::new(skinbench::characters::walker(500).unwrap());
     let layer = |clip: u32, instance: u32| Layer::looping(&model, clip, instance << 27, 1.0);
     let fading = |instance: u32| Schedule {
         period: 300,
@@ -478,7 +478,7 @@ fn read_all(crowd: &Crowd, isa: Isa) -> [Vec<f32>; 3] {
     let mut out = [Vec::new(), Vec::new(), Vec::new()];
     let instances = 0..crowd.instance_count() as u32;
     for tick in [0, 3, 130, 100_001] {
-        let rows = PaletteOut::Rows(&mut palette);
+        let rows = PoseOut::rows(&mut palette);
         pose.pose(crowd, tick, &Threads::One, &NoClock, rows);
     }
     for (what, out) in [PoseData::Local, PoseData::Model, PoseData::Palette]
@@ -505,7 +505,7 @@ fn posed(model: &Arc<Model>, layers: &[Layer], tick: u32) -> Vec<f32> {
         tick,
         &Threads::One,
         &NoClock,
-        PaletteOut::Rows(&mut palette),
+        PoseOut::rows(&mut palette),
     );
     let mut out = Vec::new();
     pose.read(&crowd, PoseData::Local, 0..1, &mut out);

@@ -151,7 +151,7 @@ fn wrong_numbers_of_models_and_unknown_levels_are_refused() {
         (
             "[camera]",
             "lod = \"joints\"\n[camera]",
-            "test.toml:2:7: unknown variant `joints`, expected `none` or `mesh`",
+            "test.toml:2:7: unknown value \"joints\"; expected none or mesh",
         ),
     ] {
         let text = STREET.replace(from, to);

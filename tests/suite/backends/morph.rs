@@ -3,10 +3,10 @@
 use crate::backends::common::{
     self, backends, build_scene, context, morphing, refuses, tube, verified,
 };
-use skinbench::asset::face::face;
 use skinbench::asset::glb;
-use skinbench::asset::walker::walker;
 use skinbench::backend::Context;
+use skinbench::characters::face;
+use skinbench::characters::walker;
 use skinbench::crowd::{Crowd, Expression, Fade, Layer, LayerKind, Schedule};
 use skinbench::frame::{Ability, Job};
 use skinbench::model::{IDENTITY_ROWS, Model, TargetWeight};

@@ -11,7 +11,7 @@ use skinbench::crowd::{Crowd, Fade, Group, Layer, LayerKind, Schedule};
 use skinbench::frame::{Footprint, FrameInput, Job, OutputBuffers, Result, StageTimer};
 use skinbench::harness::parity::{Coverage, Tolerance};
 use skinbench::model::{IDENTITY_ROWS, Mesh, Rows};
-use skinbench::pose::{CrowdPose, NoClock, PaletteOut, PoseData, Width};
+use skinbench::pose::{CrowdPose, NoClock, Palettes, PoseData, PoseOut, Width};
 use skinbench::registry;
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
@@ -272,7 +272,7 @@ impl Prepared for PreparedMutant {
             frame.tick,
             &Threads::One,
             &NoClock,
-            PaletteOut::Rows(&mut self.palette),
+            PoseOut::rows(&mut self.palette),
         );
         let (mut entry, mut float) = (0, 0);
         for group in frame.crowd.groups() {
@@ -301,7 +301,10 @@ impl Prepared for PreparedMutant {
         out: &mut Vec<f32>,
     ) -> Result<()> {
         match what {
-            PoseData::Palette => out.extend(crowd.rows_of(&self.palette, instances).as_flattened()),
+            PoseData::Palette => {
+                let blocks = self.pose.blocks();
+                Palettes::Rows(&self.palette).read(crowd, blocks, instances, out);
+            }
             _ => self.pose.read(&self.posed, what, instances, out),
         }
         Ok(())
@@ -377,12 +380,11 @@ fn mutants_of_changing_crowds_die() {
 #[cfg(feature = "gpu")]
 mod gpu {
     use super::*;
-    use crate::backends::common::{context_with_adapter, crowd_of};
-    use skinbench::asset::walker::walker;
+    use crate::backends::common::{context_with, context_with_adapter, crowd_of};
+    use skinbench::characters::walker;
     use skinbench::gpu::Edit;
     use skinbench::vertex::{Attributes, VertexFormat};
-    use std::cell::Cell;
-    use std::rc::Rc;
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
     /// Old text, which the shader must hold, and the text that breaks it.
     type Mutation = (&'static str, &'static str);
@@ -412,12 +414,12 @@ mod gpu {
     ];
 
     /// Puts one mutation, or none, into the shaders that hold it; says whether any did.
-    fn edit_of_some(mutation: Option<Mutation>) -> (Edit, Rc<Cell<bool>>) {
-        let edited = Rc::new(Cell::new(mutation.is_none()));
-        let seen = Rc::clone(&edited);
-        let edit: Edit = Rc::new(move |wgsl| match mutation {
+    fn edit_of_some(mutation: Option<Mutation>) -> (Edit, Arc<AtomicBool>) {
+        let edited = Arc::new(AtomicBool::new(mutation.is_none()));
+        let seen = Arc::clone(&edited);
+        let edit: Edit = Arc::new(move |wgsl| match mutation {
             Some((old, new)) => {
-                seen.set(seen.get() || wgsl.contains(old));
+                seen.fetch_or(wgsl.contains(old), Relaxed);
                 wgsl.replace(old, new)
             }
             None => wgsl,
@@ -434,11 +436,11 @@ mod gpu {
     ) -> Option<String> {
         let (edit, edited) = edit_of_some(mutation);
         let edits = &context.gpu.as_ref().unwrap().edit;
-        edits.replace(Some(edit));
+        *edits.lock().unwrap() = Some(edit);
         let backend = registry::find(name).unwrap().create(context).unwrap();
         let failure = refused_with(crowd, &*backend, context);
-        edits.replace(None);
-        assert!(edited.get(), "no shader holds {mutation:?}");
+        *edits.lock().unwrap() = None;
+        assert!(edited.load(Relaxed), "no shader holds {mutation:?}");
         failure
     }
 
@@ -473,18 +475,21 @@ mod gpu {
         let mutations = [
             ("place - f32(frame)", "0.0"),
             ("place - f32(frame)", "1.0 - (place - f32(frame))"),
-            ("Shown(first, first + batch.entries", "Shown(first, first"),
+            (
+                "FramePair(first, first + posed.entries",
+                "FramePair(first, first",
+            ),
             (
                 "time_at(player, layer, now.tick,",
                 "time_at(player, layer, now.tick + 1u,",
             ),
             (
-                "clip.first + frame * batch.entries",
-                "clip.first + (frame + 1u) * batch.entries",
+                "clip.first + frame * posed.entries",
+                "clip.first + (frame + 1u) * posed.entries",
             ),
             (
-                "instance >= batch.instances",
-                "instance + 1u >= batch.instances",
+                "instance >= posed.instances",
+                "instance + 1u >= posed.instances",
             ),
             ("t.w - two.y * q.y", "t.w + two.y * q.y"),
             ("vec4f(z, t.z)", "vec4f(z, t.y)"),
@@ -570,12 +575,10 @@ mod gpu {
 
     #[test]
     fn merged_mutants_die() {
-        let Some(context) = context_with_adapter() else {
+        // So that workgroups lie in several rows.
+        let Some(context) = context_with(|gpu| gpu.adapter.workgroup_limit = 3) else {
             return;
         };
-        let gpu = context.gpu.as_ref().unwrap();
-        // So that workgroups lie in several rows.
-        gpu.adapter.workgroup_limit.set(3);
         // Two models of either kind: with more than four influences, and without.
         let crowd = crowd(vec![
             (tube(6, 14, 4), 19),
@@ -722,16 +725,16 @@ mod gpu {
         let palette = [
             ("row(pose.y, bind)", "row(pose.x, bind)"),
             (
-                "min(first + AT_ONCE, batch.instances)",
-                "min(first + AT_ONCE, batch.instances - 1u)",
+                "min(first + AT_ONCE, posed.instances)",
+                "min(first + AT_ONCE, posed.instances - 1u)",
             ),
             ("places.first_bind + entry", "entry"),
         ];
         all_die_in("palette", &crowd, &context, "gpu-full", &palette);
         let sample = [
             (
-                "min(first + AT_ONCE, batch.slots)",
-                "min(first + AT_ONCE, batch.slots - 1u)",
+                "min(first + AT_ONCE, posed.slots)",
+                "min(first + AT_ONCE, posed.slots - 1u)",
             ),
             (
                 "(1.0 - t) * sine_over_x((1.0 - t) * angle)",
@@ -753,11 +756,11 @@ mod gpu {
                 "beneath.rotation + signed",
             ),
             ("if momentum.coming == 1u", "if momentum.coming == 0u"),
-            ("* batch.joints + joint];\n}", "* batch.joints];\n}"),
+            ("* posed.joints + joint];\n}", "* posed.joints];\n}"),
             ("places.first_clip + min(", "min("),
             ("places.first_slot + own", "own"),
             ("places.first_local + 3u", "3u"),
-            ("batches[part.batch]", "batches[0u]"),
+            ("placed[part.chunk]", "placed[0u]"),
         ];
         all_die_in("sample", &crowd, &context, "gpu-full", &sample);
     }
@@ -881,7 +884,7 @@ mod gpu {
                 "totals[instance / WORKGROUP] = sum",
                 "totals[instance / WORKGROUP] = sum + 1u",
             ),
-            ("batch.instances = all.x", "batch.instances = all.x - 1u"),
+            ("posed.instances = all.x", "posed.instances = all.x - 1u"),
             (
                 "instance >= cull.instances",
                 "instance + 1u >= cull.instances",

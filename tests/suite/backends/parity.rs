@@ -4,9 +4,11 @@ use crate::backends::common::{
     self, context, crowd, crowd_of, prepare, refuses, tube, verify_prepared,
 };
 #[cfg(feature = "gpu")]
-use crate::backends::common::{backends, context_with_adapter, prepare_for, verified};
-use skinbench::asset::walker::walker;
+use crate::backends::common::{
+    backends, context_with, context_with_adapter, prepare_for, verified,
+};
 use skinbench::backend::Context;
+use skinbench::characters::walker;
 use skinbench::compaction;
 use skinbench::crowd::Crowd;
 use skinbench::frame::Job;
@@ -151,9 +153,10 @@ fn dual_quaternions_agree_where_nothing_scales() {
 #[cfg(feature = "gpu")]
 #[test]
 fn every_backend_agrees_over_many_bindings_and_in_a_ring() {
-    let context = context();
-    let Some(gpu) = &context.gpu else { return };
-    gpu.adapter.binding_limit.set(64 << 10);
+    let Some(context) = context_with(|gpu| gpu.adapter.binding_limit = 64 << 10) else {
+        return;
+    };
+    let gpu = context.gpu.as_ref().unwrap();
     let crowd = crowd(groups());
     let chunks = gpu.chunks(&crowd).unwrap().len();
     assert!(chunks > 30, "{chunks} chunks");

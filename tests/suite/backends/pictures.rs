@@ -7,11 +7,12 @@ use skinbench::gpu::Surfaces;
 use skinbench::gpu::draw::present::Presenter;
 use skinbench::model::{
     Axes, Clip, IDENTITY_ROWS, Image, Influences, Joint, JointTransform, Material, Model,
-    ModelParts, PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Texture, Transform, Wrap,
+    ModelParts, Notes, PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Texture,
+    Transform, Wrap,
 };
 use skinbench::registry;
 use std::io::Cursor;
-use std::rc::Rc;
+use std::sync::Arc;
 
 const SIZE: u32 = 64;
 const RED: [u8; 4] = [255, 0, 0, 255];
@@ -82,7 +83,7 @@ fn square(material: Material) -> Crowd {
         primitives: vec![primitive],
         targets: Vec::new(),
         materials: vec![material],
-        repairs: vec![],
+        notes: Notes::default(),
     });
     crowd(vec![(model.unwrap(), 1)])
 }
@@ -106,11 +107,11 @@ fn drawn(crowd: &Crowd, name: &str, tinted: Option<bool>, view: View) -> Option<
     let context = context();
     let gpu = context.gpu.as_ref()?;
     let mut presenter = match tinted {
-        None => Presenter::new(Rc::clone(gpu), crowd, view, 1).unwrap(),
+        None => Presenter::new(Arc::clone(gpu), crowd, view, 1).unwrap(),
         Some(tinted) => {
             let surfaces = Surfaces::new(gpu, crowd);
             assert!(surfaces.notes.is_empty(), "{:?}", surfaces.notes);
-            Presenter::for_pictures(Rc::clone(gpu), crowd, view, &surfaces, tinted).unwrap()
+            Presenter::for_pictures(Arc::clone(gpu), crowd, view, &surfaces, tinted).unwrap()
         }
     };
     let backend = registry::find(name).unwrap().create(&context).unwrap();
@@ -298,7 +299,7 @@ fn a_texture_that_cannot_be_decoded_is_noted_and_its_surface_is_plain() {
         matches!(&surfaces.notes[..], [note] if note.starts_with("square: a texture is left out: "))
     );
     let mut presenter =
-        Presenter::for_pictures(Rc::clone(gpu), &crowd, view(), &surfaces, false).unwrap();
+        Presenter::for_pictures(Arc::clone(gpu), &crowd, view(), &surfaces, false).unwrap();
     let backend = registry::find("cpu-scalar")
         .unwrap()
         .create(&context)

@@ -4,7 +4,7 @@ use crate::backends::shaders;
 use skinbench::gpu::forms::kind::Kind;
 use skinbench::gpu::passes::bake;
 use skinbench::gpu::passes::cull;
-use skinbench::gpu::passes::pose_kernels::{KERNELS, ONE_BATCH, PoseKernel, SEVERAL_BATCHES};
+use skinbench::gpu::passes::pose_kernels::{BATCH_OF_ONE, BATCH_OF_SEVERAL, KERNELS, PoseKernel};
 use skinbench::gpu::passes::skin::{STAGED_WORKGROUP, ThreadLayout};
 use skinbench::gpu::passes::skin_kernels;
 use skinbench::gpu::shader::layout;
@@ -47,15 +47,15 @@ fn shared() -> Vec<Layout> {
         layout_of!(Surface: color, layer, uv),
         layout_of!(Capture: first, width, height, padding),
         layout_of!(
-            Batch: instances, joints, entries, slots, levels, clips, first_instance, first_joint, first_entry,
+            PosedChunk: instances, joints, entries, slots, levels, clips, first_instance, first_joint, first_entry,
             padding_a, padding_b, padding_c
         ),
         layout_of!(
             Places: first_slot, first_local, first_clip, first_rest, first_mask, first_level, first_bind,
             padding
         ),
-        layout_of!(PlacedBatch: batch, places),
-        layout_of!(BatchPart: batch, workgroup),
+        layout_of!(PlacedChunk: posed, places),
+        layout_of!(ChunkPart: chunk, workgroup),
         layout_of!(Player: first_layer, layers, first_slot, inertial, every, offset),
         layout_of!(Joint: rotation, translation, parent, scale, matrix),
         layout_of!(
@@ -72,7 +72,7 @@ fn shared() -> Vec<Layout> {
         layout_of!(
             Cull: first_instance, instances, groups, dispatches, most, padding_a, padding_b, padding_c
         ),
-        layout_of!(Numbers: batch, padding_a, chunk, padding_b),
+        layout_of!(Numbers: posed, padding_a, chunk, padding_b),
         layout_of!(Dispatch: slots, at_once, threads, workgroup, x, z),
         layout_of!(EntryBox: centre = own.centre, entry = own.entry, half = own.half, margin = margin),
         layout_of!(Socket: bind, entry, padding),
@@ -86,7 +86,7 @@ const OF_DEVICE: [(&str, u64); 4] = [
     ("Cursor", layout::CURSOR_BYTES),
     ("Momentum", layout::MOMENTUM_BYTES),
     ("PosePair", layout::POSE_PAIR_BYTES),
-    ("Shown", layout::SHOWN_BYTES),
+    ("FramePair", layout::FRAME_PAIR_BYTES),
 ];
 
 /// Structs that stay inside a shader.
@@ -258,21 +258,18 @@ fn kernels_that_pose_are_as_in_rust() {
         });
         buffers.max().unwrap()
     };
-    for (batch, buffers) in [(ONE_BATCH, 7), (SEVERAL_BATCHES, 8)] {
+    for (batch, buffers) in [(BATCH_OF_ONE, 7), (BATCH_OF_SEVERAL, 8)] {
         let kernels = KERNELS.iter();
         let shaders = kernels.map(|kernel| (kernel.name(), kernel.shader(batch)));
         assert_eq!(most(shaders.collect()), buffers, "{batch:?}");
     }
-    assert_eq!(most(cull::shaders().to_vec()), 8);
+    assert_eq!(most(cull::shaders().to_vec()), 7);
     assert_eq!(most(vec![("pose_baked", bake::shader())]), 4);
-    let batch = naga::front::wgsl::parse_str(&shader("pose_batch.wgsl", &[])).unwrap();
+    let batch = naga::front::wgsl::parse_str(&shader("pose_chunk.wgsl", &[])).unwrap();
     assert_eq!(constant(&batch, "NONE"), layout::NONE);
     let table = naga::front::wgsl::parse_str(&shader("batch_table.wgsl", &[])).unwrap();
-    assert_eq!(
-        constant(&table, "MOST_BATCHES"),
-        layout::MOST_BATCHES as u32
-    );
-    let module = naga::front::wgsl::parse_str(&PoseKernel::Sample.shader(ONE_BATCH)).unwrap();
+    assert_eq!(constant(&table, "MOST_CHUNKS"), layout::MOST_CHUNKS as u32);
+    let module = naga::front::wgsl::parse_str(&PoseKernel::Sample.shader(BATCH_OF_ONE)).unwrap();
     for (name, form) in [
         ("STILL", Form::Still),
         ("CONSTANT", Form::Constant),

@@ -3,6 +3,7 @@
 use crate::backends::common::context;
 use skinbench::bake::BakeFormat;
 use skinbench::frame::Purpose;
+use skinbench::gpu::device::objects::named;
 use skinbench::gpu::forms::kind::{Kind, vertex_shader};
 use skinbench::gpu::forms::morph::MorphForm;
 use skinbench::gpu::forms::output::OutputForm;
@@ -10,7 +11,7 @@ use skinbench::gpu::kernel::GroupLayout;
 use skinbench::gpu::passes::bake;
 use skinbench::gpu::passes::cull;
 use skinbench::gpu::passes::gameplay;
-use skinbench::gpu::passes::pose_kernels::{KERNELS, ONE_BATCH, SEVERAL_BATCHES};
+use skinbench::gpu::passes::pose_kernels::{BATCH_OF_ONE, BATCH_OF_SEVERAL, KERNELS};
 use skinbench::gpu::passes::skin_kernels;
 use skinbench::gpu::passes::update;
 use skinbench::gpu::passes::vertices::{draw_root, preskinned_shader};
@@ -68,7 +69,7 @@ pub fn all() -> Vec<(String, String)> {
         }
     }
     for kernel in KERNELS {
-        for batch in [ONE_BATCH, SEVERAL_BATCHES] {
+        for batch in [BATCH_OF_ONE, BATCH_OF_SEVERAL] {
             let name = format!("{}, {batch:?}", kernel.name());
             kernels.push((name, kernel.shader(batch)));
         }
@@ -220,9 +221,9 @@ fn bindings_follow_the_shader() {
     let Some(gpu) = context().gpu else { return };
     let layout = GroupLayout::new(&gpu, "fill", &[&wgsl], 0, ShaderStages::COMPUTE);
     let buffer = gpu.storage(Purpose::Scratch, "filled", &[0u8; 16]);
-    layout.bind(&gpu, "fill", &[("output", (&buffer).into())]);
+    layout.bind(&gpu, "fill", &[named("output", &buffer)]);
     gpu.check().unwrap();
-    layout.bind(&gpu, "fill", &[("input", (&buffer).into())]);
+    layout.bind(&gpu, "fill", &[named("input", &buffer)]);
     let error = gpu.check().unwrap_err().to_string();
     assert!(
         error.ends_with("fill: nothing is bound to \"output\""),

@@ -92,7 +92,6 @@ mod gpu {
     use skinbench::crowd::Crowd;
     use skinbench::frame::{FrameInput, StageTimer};
     use skinbench::gpu::draw::present::Presenter;
-    use std::rc::Rc;
     use std::sync::Arc;
 
     /// The device computes nothing for frozen instances, unless another backend wrote over their vertices.
@@ -155,7 +154,7 @@ mod gpu {
         let drawn = |crowd: &Crowd, name: &str, ticks: &[u32]| {
             let backend = find(name).unwrap().create(&context).unwrap();
             let (mut backend, mut output) = prepare(&*backend, &context, crowd);
-            let mut presenter = Presenter::new(Rc::clone(gpu), crowd, scene.view(), 1).unwrap();
+            let mut presenter = Presenter::new(Arc::clone(gpu), crowd, scene.view(), 1).unwrap();
             let mut timer = StageTimer::default();
             for &tick in ticks {
                 let mut frame = FrameInput {

@@ -1,8 +1,8 @@
 //! Shaders run without bounds checks because no model that would need them exists: validation refuses it.
 
 use skinbench::model::{
-    Axes, IDENTITY_ROWS, Influences, Joint, JointTransform, Model, ModelParts, PrimitiveData,
-    Skeleton, SkinData, Transform,
+    Axes, IDENTITY_ROWS, Influences, Joint, JointTransform, Model, ModelParts, Notes,
+    PrimitiveData, Skeleton, SkinData, Transform,
 };
 
 /// Influences of vertices that follow one joint each.
@@ -36,7 +36,7 @@ fn model(break_it: impl FnOnce(&mut ModelParts)) -> Result<Model, String> {
         }],
         targets: Vec::new(),
         materials: vec![],
-        repairs: vec![],
+        notes: Notes::default(),
     };
     break_it(&mut parts);
     Model::new(parts).map_err(|error| error.to_string())

@@ -41,10 +41,10 @@ fn shared_and_unused_vertices_are_skinned_once_or_not_at_all() {
         let drawn = asset::load(folder.join(file)).unwrap();
         assert_eq!(json!(drawn.mesh().vertex_count()), right["vertices_used"]);
         assert_eq!(json!(drawn.mesh().indices().len() / 3), right["triangles"]);
-        assert_eq!(repairs(&drawn), [note]);
+        assert_eq!(notes(&drawn), [note]);
         let kept = load_all(&folder.join(file));
         assert_eq!(kept.mesh().vertex_count(), all);
-        assert_eq!(repairs(&kept), [""; 0]);
+        assert_eq!(notes(&kept), [""; 0]);
         // The export has no more.
         let out = tempfile::tempdir().unwrap();
         let copy = out.path().join("copy.glb");
@@ -75,7 +75,7 @@ fn a_model_is_the_default_scene() {
     ] {
         let model = load_all(&folder.join(file));
         holds_poses(&model, &right[poses]);
-        assert_eq!(repairs(&model), [note]);
+        assert_eq!(notes(&model), [note]);
         assert_eq!(model.skins().len(), 1, "{file}");
     }
 }
@@ -87,7 +87,7 @@ fn ogres_scales_do_not_shear() {
     for name in ["squash", "leaf"] {
         let file = case("ogrexml-uneven-scale").join(format!("{name}.mesh.xml"));
         let model = load_all(&file);
-        let note = &repairs(&model)[0];
+        let note = &notes(&model)[0];
         assert!(
             note.ends_with("for scales that differ from axis to axis"),
             "{note}"
@@ -105,7 +105,7 @@ fn ogres_scales_do_not_shear() {
 fn ogres_base_keys_are_subtracted_and_links_named() {
     let folder = case("ogrexml-baseinfo-and-links");
     let model = load_all(&folder.join("baseinfo.mesh.xml"));
-    assert_eq!(repairs(&model), [""; 0]);
+    assert_eq!(notes(&model), [""; 0]);
     let poses = &expected("ogrexml-baseinfo-and-links")["poses"];
     for (time, vertices) in poses.as_object().unwrap() {
         let found = positions(&model, Some((0, time.parse().unwrap())));
@@ -114,7 +114,7 @@ fn ogres_base_keys_are_subtracted_and_links_named() {
     }
     let linked = load_all(&folder.join("animationlinks.mesh.xml"));
     assert_eq!(
-        repairs(&linked),
+        notes(&linked),
         ["left out the animations that animationlinks name: \"run.skeleton\""]
     );
 }
@@ -126,7 +126,7 @@ fn a_vertex_without_weight_follows_the_joint_of_its_first_slot() {
     let file = case("zero-weights-other-joint").join("zero-sum-weights.glb");
     let model = load_all(&file);
     assert_eq!(
-        repairs(&model),
+        notes(&model),
         ["2 vertices whose weights are all 0 now follow the joint of their first influence"]
     );
     let of_file = |source: &skinbench::model::VertexOrigin| json!(source.vertex) == right["vertex"];
@@ -143,7 +143,7 @@ fn an_empty_morph_target_stays_with_its_mesh() {
     let poses = &expected("convert-empty-morph-target")["poses"];
     let original = load_all(&file);
     assert_eq!(
-        repairs(&original),
+        notes(&original),
         ["took also meshes that are in no scene: \"second\""]
     );
     holds_poses(&original, poses);
@@ -173,7 +173,7 @@ fn unusual_files_are_read_or_refused_with_the_reason() {
     let error = asset::load(folder.join("model3d.m3d")).unwrap_err();
     assert_eq!(
         error.problem,
-        "is Model 3D, another format with this ending; expected the text format of Luna's DirectX 12 samples"
+        "Model 3D, not the text format m3d of Luna's DirectX 12 samples; expected a model"
     );
     // Its buffer has the bytes of the other file's, which is embedded.
     let out = tempfile::tempdir().unwrap();
@@ -194,4 +194,58 @@ fn unusual_files_are_read_or_refused_with_the_reason() {
     fs::write(out.path().join("sub/b.bin"), vec![0; 3_252]).unwrap();
     let read = asset::load(out.path().join("dotdot-inside.gltf"));
     assert!(!read.is_err_and(|error| error.place.ends_with("uri")));
+}
+
+#[test]
+#[ignore = "needs SKINBENCH_SHARED"]
+fn words_of_refusals_name_what_is_wrong() {
+    let folder = case("unclear-words");
+    let none = "begins neither with glTF, as a .glb does, nor with {, as a .gltf does";
+    for (file, place, problem) in [
+        ("utf16.gltf", "", "is UTF-16; expected UTF-8"),
+        ("array.gltf", "byte 0", none),
+        ("empty.glb", "byte 0", none),
+        ("magic.glb", "byte 0", none),
+        (
+            "version-number.gltf",
+            "asset.version",
+            "2.0; expected \"2.0\"",
+        ),
+        (
+            "version-1-number.gltf",
+            "asset.version",
+            "1; expected \"2.0\"",
+        ),
+    ] {
+        let error = asset::load(folder.join(file)).unwrap_err();
+        assert_eq!((&*error.place, &*error.problem), (place, problem), "{file}");
+    }
+}
+
+#[test]
+#[ignore = "needs SKINBENCH_SHARED"]
+fn a_mesh_whose_data_an_extension_holds_is_refused() {
+    let file = case("draco-without-data").join("draco-not-required-no-data.gltf");
+    let error = asset::load(file).unwrap_err();
+    assert_eq!(error.place, "meshes[0].primitives[0].attributes.POSITION");
+    assert!(
+        error.problem.contains("KHR_draco_mesh_compression"),
+        "{error}"
+    );
+}
+
+#[test]
+#[ignore = "needs SKINBENCH_SHARED"]
+fn ogre_keeps_four_influences() {
+    let folder = case("ogrexml-more-than-four-influences");
+    let model = load_all(&folder.join("six.mesh.xml"));
+    assert_eq!(
+        notes(&model),
+        ["kept the 4 largest of up to 6 influences on 1 vertices, as OGRE does"]
+    );
+    let right = expected("ogrexml-more-than-four-influences");
+    let vertex = right["vertex"].as_u64().unwrap() as usize;
+    let found = positions(&model, Some((0, 0.0)))[0][vertex];
+    let off = off_by(&[vec![found]], &json!([[right["ogre_four"]]]));
+    assert!(off < 5e-6, "off by {off}");
 }

@@ -22,9 +22,8 @@ fn expected(name: &str) -> Value {
     serde_json::from_slice(&text).unwrap()
 }
 
-fn repairs(model: &Model) -> Vec<&str> {
-    let repairs = model.repairs().iter();
-    repairs.map(|repair| repair.message.as_str()).collect()
+fn notes(model: &Model) -> Vec<String> {
+    model.notes().lines().collect()
 }
 
 /// Positions of each primitive in the file's order, at a time of a clip or at rest.

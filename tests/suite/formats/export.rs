@@ -42,7 +42,7 @@ fn model(clip: Clip, skin_joints: &[u16]) -> Model {
         }],
         targets: Vec::new(),
         materials: vec![],
-        repairs: vec![],
+        notes: Notes::default(),
     })
     .unwrap()
 }

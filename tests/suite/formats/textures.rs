@@ -40,12 +40,8 @@ fn texture(model: &Model) -> Option<&Texture> {
     model.materials()[0].texture.as_ref()
 }
 
-fn notes(model: &Model) -> Vec<&str> {
-    model
-        .repairs()
-        .iter()
-        .map(|repair| repair.message.as_str())
-        .collect()
+fn notes(model: &Model) -> Vec<String> {
+    model.notes().lines().collect()
 }
 
 #[test]
@@ -168,7 +164,7 @@ fn a_texture_that_cannot_be_used_leaves_the_plain_colour_and_one_note() {
         assert_eq!(texture(&model), None, "{expected}");
         let notes = notes(&model);
         assert!(
-            notes.len() == 1 && notes[0].starts_with("left out the texture of a material: "),
+            notes.len() == 1 && notes[0].starts_with("left out textures of materials: "),
             "{notes:?}"
         );
         assert!(notes[0].contains(expected), "{notes:?} for {expected}");
@@ -187,10 +183,23 @@ fn a_texture_that_cannot_be_used_leaves_the_plain_colour_and_one_note() {
     fixture.set("/meshes/0/primitives/1/material", json!(2));
     let model = load(&fixture, folder.path());
     assert!(
-        notes(&model)[1].starts_with("left out the texture of 2 materials: "),
+        notes(&model)[1].ends_with(" (2 times)"),
         "{:?}",
         notes(&model)
     );
+}
+
+#[test]
+fn notes_about_textures_do_not_grow_with_the_number_of_materials() {
+    let mut json: serde_json::Value = serde_json::from_str(&Sprout::new().three_json()).unwrap();
+    let materials = (0..1_000).map(|number| json!({"mapDiffuse": format!("{number}.png")}));
+    json["materials"] = materials.collect();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.js");
+    fs::write(&file, json.to_string()).unwrap();
+    let notes = notes(&asset::load(file).unwrap());
+    assert_eq!(notes.len(), 1);
+    assert!(notes[0].ends_with(" and 992 more"), "{notes:?}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 use crate::support::shared::shared_folder;
 use rand_core::Rng;
 use skinbench::model::Clip;
-use skinbench::pose::Ends;
+use skinbench::pose::ErrorPoints;
 use skinbench::{asset, compaction};
 
 #[test]
@@ -22,7 +22,13 @@ fn compact_clips_keep_the_error_at_an_eighth_of_the_size() {
             let times: Vec<f32> = (0..1_000)
                 .map(|_| raw.duration() * (random.next_u32() as f64 / 2f64.powi(32)) as f32)
                 .collect();
-            let found = compaction::error(&Ends::of(&model), model.skeleton(), raw, made, &times);
+            let found = compaction::error(
+                &ErrorPoints::of(&model),
+                model.skeleton(),
+                raw,
+                made,
+                &times,
+            );
             assert!(
                 found.distance <= compaction::ERROR,
                 "{name} {:?}: {found:?}",

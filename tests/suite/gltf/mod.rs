@@ -3,4 +3,5 @@ mod compact;
 mod goldens;
 mod morph;
 mod refusals;
+mod second_reader;
 mod traits;

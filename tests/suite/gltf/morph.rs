@@ -4,8 +4,9 @@ use crate::support::golden::goldens;
 use crate::support::shared::shared_folder;
 use glam::DVec3;
 use serde_json::{Value, json};
-use skinbench::asset::{self, ImportError};
+use skinbench::asset;
 use skinbench::crowd::{Crowd, Layer, REST};
+use skinbench::error::DataError;
 use skinbench::model::{IDENTITY_ROWS, Interpolation, Model, Target};
 use skinbench::reference::reference_vertices;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ fn fixture() -> Fixture {
     fixture
 }
 
-fn try_load(fixture: &Fixture) -> Result<Model, ImportError> {
+fn try_load(fixture: &Fixture) -> Result<Model, DataError> {
     let folder = tempfile::tempdir().unwrap();
     asset::load(fixture.write(folder.path()))
 }
@@ -105,7 +106,7 @@ fn weights_of_nodes_replace_those_of_meshes() {
         file.set("/meshes/0/extras", extras);
         let model = load(&file);
         assert_eq!(model.mesh().targets().list()[1].name, "target 1");
-        let found = model.repairs().first().map(|repair| repair.message.clone());
+        let found = model.notes().lines().next();
         let expected = misfit.map(|misfit| {
             format!(
                 "names that do not fit the morph targets: meshes[0].extras.targetNames ({misfit})"

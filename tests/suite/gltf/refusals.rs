@@ -1,11 +1,12 @@
 //! What is refused, by which place and with which words.
 use crate::support::gltf_fixture::*;
 use serde_json::json;
-use skinbench::asset::{self, ImportError};
+use skinbench::asset;
+use skinbench::error::DataError;
 use std::fs;
 use std::path::Path;
 
-fn refusal(file: &Path) -> ImportError {
+fn refusal(file: &Path) -> DataError {
     let error = asset::load(file)
         .err()
         .unwrap_or_else(|| panic!("{} was accepted", file.display()));
@@ -16,7 +17,7 @@ fn refusal(file: &Path) -> ImportError {
     error
 }
 
-fn bytes_refused(name: &str, bytes: &[u8]) -> ImportError {
+fn bytes_refused(name: &str, bytes: &[u8]) -> DataError {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(name);
     fs::write(&file, bytes).unwrap();
@@ -99,7 +100,7 @@ fn json() {
         error.problem.contains("`4294967296`, expected u32"),
         "{error}"
     );
-    assert_eq!(bytes_refused("a.gltf", b"").place, "line 1 column 0");
+    assert_eq!(bytes_refused("a.gltf", b"").place, "byte 0");
     assert!(
         bytes_refused("a.gltf", b"{}")
             .problem
@@ -458,13 +459,22 @@ fn attributes() {
     refused(&at("attributes"), "no POSITION", |f| {
         f.remove("/meshes/0/primitives/0/attributes/POSITION")
     });
-    refused(&at("attributes"), "WEIGHTS_0 without joints", |f| {
+    refused(&at("attributes"), "1 JOINTS_n and WEIGHTS_n", |f| {
         f.remove("/meshes/0/primitives/0/attributes/JOINTS_0")
     });
+    // A leading zero does not name another set, and no set may be missing.
+    for set in ["JOINTS_01", "JOINTS_2"] {
+        refused(&at("attributes"), "3 JOINTS_n and WEIGHTS_n", |f| {
+            f.set(
+                &format!("/meshes/0/primitives/0/attributes/{set}"),
+                json!(1),
+            )
+        });
+    }
     refused(&at("attributes"), "JOINTS_0 without WEIGHTS_0", |f| {
         f.remove("/meshes/0/primitives/0/attributes/WEIGHTS_0")
     });
-    refused(&at("attributes"), "no JOINTS_0", |f| {
+    refused(&at("attributes"), "0 JOINTS_n and WEIGHTS_n", |f| {
         f.remove("/meshes/0/primitives/0/attributes/JOINTS_0");
         f.remove("/meshes/0/primitives/0/attributes/WEIGHTS_0");
     });

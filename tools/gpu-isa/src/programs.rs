@@ -1,8 +1,8 @@
 //! Every pipeline that the product creates for frames that it measures, in every form that changes its machine code.
 
 use crate::radv::Stages;
-use skinbench::asset::walker::walker;
 use skinbench::bake::{BakeFormat, MOST_LAYERS};
+use skinbench::characters::walker;
 use skinbench::gpu::forms::kind::{Kind, vertex_shader};
 use skinbench::gpu::forms::output::OutputForm;
 use skinbench::gpu::kernel::Constants;
@@ -153,7 +153,7 @@ fn pose(programs: &mut Vec<Program>) -> crate::Result<()> {
             programs.push(compute(
                 kernel.name(),
                 variant,
-                kernel.shader(pose_kernels::ONE_BATCH),
+                kernel.shader(pose_kernels::BATCH_OF_ONE),
                 constants,
             ));
         }

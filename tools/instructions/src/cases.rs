@@ -1,13 +1,11 @@
 //! The kernels, and the crowds that they pose and skin.
 
 use crate::Result;
-use skinbench_formats::walker::walker;
+use skinbench_characters::walker;
 use skinbench_kernels::compaction::{self, compacted};
 use skinbench_kernels::crowd::{BLOCK, Crowd, Layer};
 use skinbench_kernels::model::{IDENTITY_ROWS, Model, Rows};
-use skinbench_kernels::pose::{
-    Affine, CrowdPose, NoClock, PaletteOut, PoseClock, PoseStage, Width,
-};
+use skinbench_kernels::pose::{Affine, CrowdPose, NoClock, PoseClock, PoseOut, PoseStage, Width};
 use skinbench_kernels::simd::{Aligned, Isa};
 use skinbench_kernels::skin::{
     Clusters, DualQuaternion, LaneBlock, LanePalette, Store, lane_dual_quaternions, skin,
@@ -136,8 +134,8 @@ impl Posing {
         let clocks: [&dyn PoseClock; 2] = [&NoClock, &stages];
         for clock in clocks {
             let out = match self.out {
-                Layout::Lanes => PaletteOut::Lanes(&mut lanes),
-                Layout::Rows => PaletteOut::Rows(&mut rows),
+                Layout::Lanes => PoseOut::lanes(&mut lanes),
+                Layout::Rows => PoseOut::rows(&mut rows),
             };
             pose.pose(&crowd, TICK, &Threads::One, clock, out);
         }
@@ -208,14 +206,14 @@ fn skinning(isa: Isa, name: &str, format: VertexFormat, count: &mut Count) -> Re
         TICK,
         &Threads::One,
         &NoClock,
-        PaletteOut::Rows(&mut rows),
+        PoseOut::rows(&mut rows),
     );
     pose.pose(
         &crowd,
         TICK,
         &Threads::One,
         &NoClock,
-        PaletteOut::Lanes(&mut lanes),
+        PoseOut::lanes(&mut lanes),
     );
     let mut dual: Aligned<DualQuaternion> = Aligned::zeroed(lanes.len());
     lane_dual_quaternions(isa, &lanes, &mut dual);

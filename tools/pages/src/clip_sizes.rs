@@ -158,7 +158,7 @@ fn shell_error(a: &DAffine3, b: &DAffine3) -> f64 {
 mod tests {
     use super::*;
     use glam::{Quat, Vec3};
-    use skinbench::asset::{extremes, walker::walker};
+    use skinbench::characters::{self, walker};
     use skinbench::model::{Channel, Clip, Interpolation, Keys, RotationBlend};
 
     #[test]
@@ -191,7 +191,7 @@ mod tests {
     /// A root that is turned by a known angle and one that is moved by a known distance.
     #[test]
     fn the_error_is_that_of_the_farthest_point_of_the_shell() {
-        let plain = extremes::star_64().unwrap();
+        let plain = characters::star_64().unwrap();
         let rest = plain.skeleton().rest()[0];
         let of_root = |channel, values| {
             let keys = Keys {

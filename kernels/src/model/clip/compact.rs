@@ -2,7 +2,7 @@
 //! Channels that never change are stored once.
 
 use super::keys::Channel;
-use crate::model::ModelError;
+use crate::error::DataError;
 use glam::Vec4;
 use std::sync::Arc;
 
@@ -303,7 +303,7 @@ impl Compact {
         interval: f32,
         channels: &[Samples],
         at_rest: impl Fn(u16, Channel) -> [f32; 4],
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self, DataError> {
         let frames = channels.first().map_or(1, |samples| samples.values.len());
         let mut compact = Self {
             start,
@@ -320,7 +320,7 @@ impl Compact {
                 ..
             } = samples;
             if values.iter().flatten().any(|v| !v.is_finite()) {
-                return Err(ModelError::new(
+                return Err(DataError::new(
                     format!("joint {joint}"),
                     "its poses are not finite",
                 ));

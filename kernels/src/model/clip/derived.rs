@@ -4,7 +4,7 @@ use super::keys::close;
 use super::{
     Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Track, WeightKeys,
 };
-use crate::model::ModelError;
+use crate::error::DataError;
 use glam::{DQuat, DVec3, DVec4};
 
 impl Clip {
@@ -15,7 +15,7 @@ impl Clip {
     ///
     /// # Errors
     /// A scale of zero in the first frame, or compact keys.
-    pub fn additive(&self) -> Result<Self, ModelError> {
+    pub fn additive(&self) -> Result<Self, DataError> {
         let raw = self.uncompacted()?;
         let mut additive = raw.clone();
         for (index, track) in raw.tracks().iter().enumerate() {
@@ -26,7 +26,7 @@ impl Clip {
                     "clip {:?}, track {index} (joint {})",
                     self.name, track.joint
                 );
-                return Err(ModelError::new(
+                return Err(DataError::new(
                     place,
                     "its first scale is 0; expected another number",
                 ));
@@ -68,7 +68,7 @@ impl Clip {
     ///
     /// # Errors
     /// The errors of [`Clip::new`] for the longer tracks, or compact keys.
-    pub fn closed(&self) -> Result<Self, ModelError> {
+    pub fn closed(&self) -> Result<Self, DataError> {
         let raw = self.uncompacted()?;
         let timelines = raw
             .timelines()
@@ -107,7 +107,7 @@ impl Clip {
     ///
     /// # Errors
     /// The errors of [`Clip::new`] for the curves: numbers that are not finite.
-    pub fn smoothed(&self) -> Result<Self, ModelError> {
+    pub fn smoothed(&self) -> Result<Self, DataError> {
         let Some(raw) = self.keys.raw() else {
             return Ok(self.clone());
         };
@@ -139,36 +139,10 @@ impl Clip {
         })
     }
 
-    /// The clip for a skeleton that lacks some joints: `new_index` has the new index of each joint that is kept.
-    ///
-    /// # Errors
-    /// Compact keys.
-    pub fn with_joints(&self, new_index: &[Option<u16>]) -> Result<Self, ModelError> {
-        let raw = self.uncompacted()?;
-        let kept = raw.tracks().iter().filter_map(|track| {
-            let joint = new_index[usize::from(track.joint)]?;
-            Some(Keys {
-                joint,
-                ..keys_of(raw, track)
-            })
-        });
-        let clip = Self::new(
-            self.name.clone(),
-            Some(self.duration),
-            self.rotation_blend,
-            kept.collect(),
-        )?;
-        Ok(Self {
-            additive: self.additive,
-            weights: self.weights.clone(),
-            ..clip
-        })
-    }
-
     /// The raw keys. Clips can be derived only before they become compact.
-    fn uncompacted(&self) -> Result<&RawKeys, ModelError> {
+    fn uncompacted(&self) -> Result<&RawKeys, DataError> {
         self.keys.raw().ok_or_else(|| {
-            ModelError::new(
+            DataError::new(
                 format!("clip {:?}", self.name),
                 "compact keys; expected raw ones",
             )

@@ -12,7 +12,7 @@ pub use keys::{Channel, Interpolation, Keys, RotationBlend};
 pub use raw::{RawKeys, Track};
 pub use weights::WeightKeys;
 
-use super::ModelError;
+use crate::error::DataError;
 use compact::Compact;
 use fieldwork::Fieldwork;
 
@@ -92,7 +92,7 @@ impl Clip {
         duration: Option<f32>,
         rotation_blend: RotationBlend,
         keys: Vec<Keys>,
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self, DataError> {
         let name = name.into();
         let last_key = keys
             .iter()
@@ -101,7 +101,7 @@ impl Clip {
         let duration = duration.unwrap_or(last_key);
         if !(duration.is_finite() && duration >= 0.0) {
             let problem = format!("a duration of {duration} s; expected 0 or more");
-            return Err(ModelError::new(format!("clip {name:?}"), problem));
+            return Err(DataError::new(format!("clip {name:?}"), problem));
         }
         let keys = ClipKeys::Raw(RawKeys::new(&name, rotation_blend, keys)?);
         Ok(Self {
@@ -119,19 +119,19 @@ impl Clip {
     /// # Errors
     /// Times that do not rise, counts that disagree, numbers that are not finite, squad interpolation, or two tracks of
     /// one target.
-    pub fn with_weights(self, mut weights: Vec<WeightKeys>) -> Result<Self, ModelError> {
+    pub fn with_weights(self, mut weights: Vec<WeightKeys>) -> Result<Self, DataError> {
         weights.sort_by_key(|track| track.targets.start);
         let place = |index: usize| format!("clip {:?}, weight track {index}", self.name);
         for (index, track) in weights.iter().enumerate() {
             track
                 .check()
-                .map_err(|problem| ModelError::new(place(index), problem))?;
+                .map_err(|problem| DataError::new(place(index), problem))?;
         }
         if let Some(index) = weights
             .array_windows()
             .position(|[a, b]| a.targets.end > b.targets.start)
         {
-            return Err(ModelError::new(
+            return Err(DataError::new(
                 place(index + 1),
                 "a second track of the same target; expected one",
             ));

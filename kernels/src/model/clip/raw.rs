@@ -1,7 +1,8 @@
 //! Tracks of keys, structure-of-arrays, with the times that tracks share stored once.
 
 use super::keys::{Channel, Interpolation, Keys, RotationBlend, check_keys};
-use crate::model::{Lists, ModelError};
+use crate::error::DataError;
+use crate::model::Lists;
 use fieldwork::Fieldwork;
 use glam::{DVec4, Vec4};
 
@@ -43,7 +44,7 @@ impl RawKeys {
         name: &str,
         rotation_blend: RotationBlend,
         mut keys: Vec<Keys>,
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self, DataError> {
         let mut raw = Self {
             tracks: Vec::with_capacity(keys.len()),
             ..Self::default()
@@ -55,13 +56,13 @@ impl RawKeys {
                 "clip {name:?}, track {index} ({:?} of joint {})",
                 track.channel, track.joint
             );
-            normalise(&mut track).map_err(|problem| ModelError::new(&place, problem))?;
+            normalise(&mut track).map_err(|problem| DataError::new(&place, problem))?;
             if raw
                 .tracks
                 .last()
                 .is_some_and(|t: &Track| (t.joint, t.channel) == (track.joint, track.channel))
             {
-                return Err(ModelError::new(
+                return Err(DataError::new(
                     place,
                     "a second track for the same channel; expected one",
                 ));

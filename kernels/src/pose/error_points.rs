@@ -17,7 +17,7 @@ const UNSCALED: f64 = 1e-3;
 ///
 /// Joints that no vertex follows count for nothing among the others: a camera or a target far away has errors over the
 /// size of the whole skeleton, all others over the size of what is followed.
-pub struct Ends {
+pub struct ErrorPoints {
     /// In the joint's own space.
     arms: Vec<f32>,
     /// Distance from each joint to the farthest end of its descendants, at rest, in model space.
@@ -28,13 +28,13 @@ pub struct Ends {
     whole: f64,
 }
 
-impl Ends {
-    /// The ends of a skeleton, all of whose joints count. Its size is the diagonal of the box around its resting joints.
+impl ErrorPoints {
+    /// The points of a skeleton, all of whose joints count. Its size is the diagonal of the box around its resting joints.
     pub fn new(skeleton: &Skeleton) -> Self {
         Self::of_joints(skeleton, vec![true; skeleton.len()], &[])
     }
 
-    /// The ends of a model's skeleton. Its size is the diagonal of the box around its resting joints, or around those of
+    /// The points of a model's skeleton. Its size is the diagonal of the box around its resting joints, or around those of
     /// the largest pose of its clips if that differs by more than a factor of two.
     pub fn of(model: &Model) -> Self {
         Self::of_joints(model.skeleton(), model.followed_joints(), model.clips())
@@ -129,7 +129,7 @@ impl Ends {
         }
     }
 
-    /// As [`Ends::reach`], of the ends of the joint and all its descendants.
+    /// As [`ErrorPoints::reach`], of the ends of the joint and all its descendants.
     pub fn span(&self, joint: usize, channel: Channel) -> f64 {
         self.moved(joint, self.spans[joint], channel)
     }

@@ -4,14 +4,14 @@
 //! computed with libm, so that every platform gets the same face.
 
 use crate::curves::{check_vertices, floats, rotation, smooth_step};
-use crate::triangles::subset_from;
 use glam::{DVec2, DVec3};
 use rand_core::Rng;
 use rand_pcg::Pcg32;
+use skinbench_kernels::error::Result;
 use skinbench_kernels::model::{
-    Channel, Clip, IDENTITY_ROWS, Interpolation, Joint, Keys, Material, Model, ModelError,
-    ModelParts, PrimitiveData, RotationBlend, Skeleton, SkinData, Target, TargetDeltas, Transform,
-    WeightKeys, area_normals,
+    Channel, Clip, IDENTITY_ROWS, Interpolation, Joint, Keys, Material, Model, ModelParts,
+    PrimitiveData, RotationBlend, Skeleton, SkinData, Target, TargetDeltas, Transform, WeightKeys,
+    area_normals,
 };
 use std::f64::consts::{PI, TAU};
 use std::ops::RangeInclusive;
@@ -90,7 +90,7 @@ const SINGLES: [Push; 4] = [
 ///
 /// # Errors
 /// A number of vertices outside 200 to 1,000,000.
-pub fn face(vertices: u32, seed: u64) -> Result<Model, ModelError> {
+pub fn face(vertices: u32, seed: u64) -> Result<Model> {
     check_vertices("face", vertices, &VERTICES)?;
     let pushes = pushes(seed);
     let head = Head::new(vertices).primitive(&pushes);
@@ -290,11 +290,10 @@ impl Head {
         let places = self.points.iter().map(|&point| Self::place(point));
         let rest = self.streams(places.collect());
         let mut primitive = PrimitiveData {
-            indices: self.triangles.as_flattened().to_vec(),
             dumped_vertices: self.points.len() as u32,
             ..PrimitiveData::default()
         };
-        primitive.subsets = vec![subset_from(0, 0, &primitive)];
+        primitive.add_subset(0, self.triangles.as_flattened().to_vec());
         for (target, push) in (0..).zip(pushes) {
             let mut places = Vec::with_capacity(self.points.len());
             for (&point, &place) in self.points.iter().zip(&rest.places) {
@@ -365,7 +364,7 @@ fn step(from: f64, to: f64, v: f64) -> f64 {
     smooth_step((v - from) / (to - from))
 }
 
-fn clips(targets: u32) -> Result<Vec<Clip>, ModelError> {
+fn clips(targets: u32) -> Result<Vec<Clip>> {
     let nod = [0.0, 0.18, -0.08, 0.12, 0.0];
     let shake = [0.0, 0.3, 0.0, -0.25, 0.0];
     let chew = [0.0, 0.16, 0.02, 0.12, 0.0];
@@ -386,7 +385,7 @@ fn clips(targets: u32) -> Result<Vec<Clip>, ModelError> {
     ])
 }
 
-fn clip(name: &str, keys: Vec<Keys>) -> Result<Clip, ModelError> {
+fn clip(name: &str, keys: Vec<Keys>) -> Result<Clip> {
     Clip::new(name, None, RotationBlend::Slerp, keys)
 }
 

@@ -4,14 +4,14 @@
 const NONE = 0xffffffffu;
 
 // Neighbouring instances of one model.
-struct Batch {
+struct PosedChunk {
     instances: u32,
     joints: u32, // of the skeleton
     entries: u32, // palette entries per instance
     slots: u32, // poses sampled for all instances
     levels: u32, // of the hierarchy
     clips: u32, // of the model, and its rest pose
-    // Where the batch begins in buffers that it shares with other models.
+    // Where the chunk begins in buffers that it shares with other models.
     first_instance: u32,
     first_joint: u32, // among model poses
     first_entry: u32, // among palette entries
@@ -20,7 +20,7 @@ struct Batch {
     padding_c: u32,
 }
 
-// Where a batch and its model begin in buffers that they share with other models.
+// Where a chunk and its model begin in buffers that they share with other models.
 struct Places {
     first_slot: u32,
     first_local: u32, // among local poses, each of which takes one place per channel

@@ -2,7 +2,7 @@
 //! platforms.
 
 use glam::{DQuat, DVec3};
-use skinbench_kernels::model::ModelError;
+use skinbench_kernels::error::{DataError, Result};
 use std::ops::RangeInclusive;
 
 /// A rotation by an angle in radians about a unit axis.
@@ -23,15 +23,11 @@ pub fn floats(vectors: impl Iterator<Item = DVec3>) -> Vec<[f32; 3]> {
 }
 
 /// Refuses a number of vertices that a model cannot have.
-pub fn check_vertices(
-    model: &str,
-    vertices: u32,
-    accepted: &RangeInclusive<u32>,
-) -> Result<(), ModelError> {
+pub fn check_vertices(model: &str, vertices: u32, accepted: &RangeInclusive<u32>) -> Result<()> {
     if !accepted.contains(&vertices) {
         let [least, most] = [accepted.start(), accepted.end()];
         let problem = format!("{vertices} vertices; expected {least} to {most}");
-        return Err(ModelError::new(model, problem));
+        return Err(DataError::new(model, problem));
     }
     Ok(())
 }

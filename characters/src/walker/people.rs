@@ -9,11 +9,11 @@ use super::rig::{
     CALF_TWIST, CLAVICLE, HAND, HEAD, JOINTS, LOWERARM_TWIST, NECK, PELVIS, Region, SPINE, THIGH,
     UPPERARM, UPPERARM_TWIST,
 };
-use crate::triangles;
 use glam::{DMat3, DVec3, dvec3};
 use rand_core::Rng;
 use rand_pcg::Pcg32;
-use skinbench_kernels::model::{Model, ModelError, area_normals};
+use skinbench_kernels::error::Result;
+use skinbench_kernels::model::{Model, area_normals};
 
 /// Seed of all people; each has a stream of its own.
 const SEED: u64 = 24;
@@ -170,11 +170,11 @@ impl People {
     ///
     /// # Errors
     /// A number of vertices outside [`super::VERTICES`].
-    pub fn new(vertices: u32) -> Result<Self, ModelError> {
+    pub fn new(vertices: u32) -> Result<Self> {
         let base = Base::new(vertices)?;
         let mut covers = vec![[0.0; Cloth::ALL.len()]; base.surface.positions.len()];
         for subset in &base.primitive.subsets {
-            for &vertex in triangles::of_subset(&base.primitive, subset) {
+            for &vertex in base.primitive.indices_of(subset) {
                 covers[vertex as usize][usize::from(subset.material)] += 1.0;
             }
         }
@@ -192,7 +192,7 @@ impl People {
     ///
     /// # Errors
     /// None for any number; those of [`Model::new`] if a formula were wrong.
-    pub fn person(&self, number: u32) -> Result<Model, ModelError> {
+    pub fn person(&self, number: u32) -> Result<Model> {
         let mut random = Pcg32::new(SEED, number.into());
         let build = Build::of(&mut random);
         let Base {

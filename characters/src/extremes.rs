@@ -4,11 +4,11 @@
 //! that give each joint a path to its root, have their worst case in one and their best case in the other.
 
 use crate::curves::rotation;
-use crate::triangles::subset_from;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
+use skinbench_kernels::error::Result;
 use skinbench_kernels::model::{
-    Channel, Clip, Joint, Keys, Material, Model, ModelError, ModelParts, PrimitiveData,
-    RotationBlend, Rows, Skeleton, SkinData, Transform, affine_to_rows,
+    Channel, Clip, Joint, Keys, Material, Model, ModelParts, PrimitiveData, RotationBlend, Rows,
+    Skeleton, SkinData, Transform, affine_to_rows,
 };
 use std::f64::consts::TAU;
 
@@ -26,7 +26,7 @@ const KEYS: usize = 31;
 ///
 /// # Errors
 /// None in practice: its data is valid for the stores.
-pub fn chain_64() -> Result<Model, ModelError> {
+pub fn chain_64() -> Result<Model> {
     let step = LENGTH / f64::from(JOINTS);
     let mut joints = vec![joint(0, None, DQuat::IDENTITY, 0.0)];
     let mut inverse_binds = Vec::new();
@@ -65,7 +65,7 @@ pub fn chain_64() -> Result<Model, ModelError> {
 ///
 /// # Errors
 /// None in practice: its data is valid for the stores.
-pub fn star_64() -> Result<Model, ModelError> {
+pub fn star_64() -> Result<Model> {
     let root = DVec3::new(0.0, LENGTH, 0.0);
     let mut joints = vec![joint(0, None, DQuat::IDENTITY, LENGTH)];
     let mut inverse_binds = vec![rows(DQuat::IDENTITY, DQuat::IDENTITY * -root)];
@@ -119,7 +119,7 @@ fn rows(rotation: DQuat, translation: DVec3) -> Rows {
 }
 
 /// A clip that rotates every joint; `pose` returns a rotation at a phase from 0 to 1, and takes 0 for both ends.
-fn clip(name: &str, pose: impl Fn(u16, f64) -> DQuat) -> Result<Clip, ModelError> {
+fn clip(name: &str, pose: impl Fn(u16, f64) -> DQuat) -> Result<Clip> {
     let mut tracks = Vec::new();
     for joint in 0..JOINTS {
         let mut keys = Keys::linear(joint, Channel::Rotation, Vec::new(), Vec::new());
@@ -142,8 +142,10 @@ fn model(
     joints: Vec<Joint>,
     inverse_binds: Vec<Rows>,
     clip: Clip,
-    tubes: PrimitiveData,
-) -> Result<Model, ModelError> {
+    mut tubes: PrimitiveData,
+) -> Result<Model> {
+    let indices = std::mem::take(&mut tubes.indices);
+    tubes.add_subset(0, indices);
     let (skeleton, skin_joints) = Skeleton::new(joints)?;
     let skin = SkinData {
         name: name.into(),
@@ -204,7 +206,6 @@ fn add_tube(
         }
     }
     tubes.dumped_vertices = positions.len() as u32;
-    tubes.subsets = vec![subset_from(0, 0, tubes)];
 }
 
 #[cfg(test)]
@@ -226,7 +227,7 @@ mod tests {
         assert_eq!(chain.mesh().max_influences(), 4);
         for model in [chain, star] {
             assert_eq!(model.clips().len(), 1);
-            assert!(model.repairs().is_empty(), "{:?}", model.repairs());
+            assert_eq!(model.notes().lines().count(), 0);
             // At rest the palette is the identity: the mesh is where it was modelled.
             let (mut min, mut max) = (glam::Vec3::INFINITY, glam::Vec3::NEG_INFINITY);
             for p in model.mesh().positions() {

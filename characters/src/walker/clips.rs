@@ -7,13 +7,14 @@ use super::rig::{
 };
 use crate::curves::{rotation, smooth_step};
 use glam::{DMat3, DQuat, DVec3, dvec3};
-use skinbench_kernels::model::{Channel, Clip, Keys, ModelError, RotationBlend};
+use skinbench_kernels::error::Result;
+use skinbench_kernels::model::{Channel, Clip, Keys, RotationBlend};
 use std::f64::consts::TAU;
 
 /// Ground speed of the clip `walk`, metres per second. It walks on the spot; the ground moves towards -Z.
-pub const WALK_SPEED: f64 = 1.3;
+const WALK_SPEED: f64 = 1.3;
 /// Ground speed of the clip `run`, metres per second.
-pub const RUN_SPEED: f64 = 3.0;
+const RUN_SPEED: f64 = 3.0;
 
 /// Keys per second.
 const KEY_RATE: u32 = 30;
@@ -480,7 +481,7 @@ fn wave_hand(rig: &Rig, phase: f64) -> KeyPose<'_> {
 }
 
 /// All clips of the walker.
-pub fn clips(rig: &Rig) -> Result<Vec<Clip>, ModelError> {
+pub fn clips(rig: &Rig) -> Result<Vec<Clip>> {
     Ok(vec![
         clip(rig, "idle", 120, |phase| idle(rig, phase))?,
         clip(rig, "walk", WALK.frames, |phase| WALK.pose(rig, phase))?,
@@ -495,7 +496,7 @@ fn clip<'a>(
     name: &str,
     frames: u32,
     pose: impl Fn(f64) -> KeyPose<'a>,
-) -> Result<Clip, ModelError> {
+) -> Result<Clip> {
     let mut poses = Vec::new();
     let mut times = Vec::new();
     for frame in 0..=frames {

@@ -1,7 +1,8 @@
 //! Landmarks of the body and the 67 joints on them.
 
 use glam::{DMat3, DQuat, DVec3, dvec3};
-use skinbench_kernels::model::{Joint, ModelError, Skeleton, Transform};
+use skinbench_kernels::error::Result;
+use skinbench_kernels::model::{Joint, Skeleton, Transform};
 
 /// Centre of the left eyeball.
 pub const EYE: DVec3 = dvec3(0.031, 1.640, 0.066);
@@ -437,7 +438,7 @@ impl Rig {
         rig
     }
 
-    pub fn skeleton(&self) -> Result<Skeleton, ModelError> {
+    pub fn skeleton(&self) -> Result<Skeleton> {
         let joints = self.joints.iter().enumerate().map(|(index, joint)| {
             let rest = Transform {
                 rotation: self.local_rotation(index, DQuat::IDENTITY).as_quat(),

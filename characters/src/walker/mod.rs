@@ -15,7 +15,6 @@ mod surface;
 mod walker_tests;
 mod weights;
 
-pub use clips::{RUN_SPEED, WALK_SPEED};
 pub use people::People;
 
 use crate::curves::{check_vertices, floats};
@@ -23,7 +22,8 @@ use cloth::Cloth;
 use glam::DVec3;
 use rayon::prelude::*;
 use rig::{JOINTS, Rig};
-use skinbench_kernels::model::{Material, Model, ModelError, ModelParts, PrimitiveData, SkinData};
+use skinbench_kernels::error::Result;
+use skinbench_kernels::model::{Material, Model, ModelParts, PrimitiveData, SkinData};
 use std::f64::consts::TAU;
 use std::ops::RangeInclusive;
 use surface::{Surface, surface};
@@ -40,7 +40,7 @@ const HEIGHT: f64 = 1.75;
 ///
 /// # Errors
 /// A number of vertices outside [`VERTICES`].
-pub fn walker(vertices: u32) -> Result<Model, ModelError> {
+pub fn walker(vertices: u32) -> Result<Model> {
     let base = Base::new(vertices)?;
     let surface = &base.surface;
     base.model(
@@ -61,7 +61,7 @@ struct Base {
 }
 
 impl Base {
-    fn new(vertices: u32) -> Result<Self, ModelError> {
+    fn new(vertices: u32) -> Result<Self> {
         check_vertices("walker", vertices, &VERTICES)?;
         let rig = Rig::new();
         let (surface, body) = surface(&rig.landmarks, vertices);
@@ -98,7 +98,7 @@ impl Base {
         positions: &[DVec3],
         normals: &[DVec3],
         material: impl Fn(Cloth) -> Material,
-    ) -> Result<Model, ModelError> {
+    ) -> Result<Model> {
         let skeleton = rig.skeleton()?;
         let primitive = PrimitiveData {
             positions: floats(positions.iter().map(|&p| p * rig.size)),
