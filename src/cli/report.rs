@@ -61,9 +61,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         ReportFormat::Svg => {
             let folder = output.unwrap_or(Path::new("."));
             create_folder(folder)?;
-            for chart in studies.iter().flat_map(charts) {
-                let file = folder.join(format!("{}.svg", chart.id));
-                write_file(&file, |out| out.write_all(chart.file().as_bytes()))?;
+            for (index, study) in studies.iter().enumerate() {
+                let machine = match studies.len() {
+                    1 => String::new(),
+                    _ => format!("machine-{}-", index + 1),
+                };
+                for chart in charts(study) {
+                    let file = folder.join(format!("{machine}{}.svg", chart.id));
+                    write_file(&file, |out| out.write_all(chart.file().as_bytes()))?;
+                }
             }
         }
     }

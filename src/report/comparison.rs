@@ -84,9 +84,8 @@ pub fn text(comparison: &Comparison, shown: &Shown) -> String {
         }
     }
     if comparison.sensitivity.is_some() {
-        text += "rounds differ in addresses and in the size of the environment, but not in how the linker laid out either program, \
-             which alone can move a kernel by several per cent
-";
+        text += "rounds differ in addresses and in the size of the environment, but not in how the linker laid out either \
+                 program, which alone can move a kernel by several per cent\n";
     }
     if shown.limit.is_some() {
         for row in &comparison.failed {

@@ -3,7 +3,7 @@
 use super::chart::{self, Chart, charts};
 use super::findings::{answers, findings, verdict};
 use super::places::place;
-use super::run_text::verdict_table;
+use super::run_text::{about_times, verdict_table};
 use super::table::{Table, Value, magnitude};
 use super::units::abbreviated;
 use super::{card, head, run_table, wide};
@@ -139,8 +139,10 @@ fn results(study: &Study, prefix: &str) -> Markup {
 fn verdicts(study: &Study) -> Markup {
     let headlines = study.headlines();
     html! {
-        @if headlines.len() > SENTENCES { (verdict_table(study).html("The fastest backend for each crowd")) }
-        @else {
+        @if headlines.len() > SENTENCES {
+            (verdict_table(study).html("The fastest backend for each crowd"))
+            @if let Some(about) = about_times(study) { p { (about) } }
+        } @else {
             ul.verdict { @for point in headlines {
                 @let sentences = verdict(study, point);
                 @if !sentences.is_empty() { li { (place(point)) ": " (prose(&sentences.join(" "))) } }

@@ -2,11 +2,12 @@
 
 use super::Screen;
 use super::findings::{answers, findings, verdict};
-use super::places::{conditions, crowd_at, drawn, place, settings};
-use super::table::{Table, Value, time};
+use super::places::{conditions, place, settings};
+use super::remark::Remark;
+use super::table::{Column, Table, Value, left_out, time};
 use crate::harness::{Outcome, Status};
 use crate::report::run_table::study_of;
-use crate::results::{Axis, MeasuredScene, Sheet, Study};
+use crate::results::{Axis, MeasuredScene, Point, Quantity, Sheet, Study, Verdict};
 use crate::wording::{counted, duration, one_line};
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -65,7 +66,9 @@ pub fn of_points(study: &Study, screen: Screen) -> String {
 fn verdicts(study: &Study, screen: Screen) -> String {
     let table = verdict_table(study);
     if table.len() > 2 {
-        return table.fitted(screen).text + "\n";
+        let table = table.fitted(screen);
+        let about = about_times(study).map_or(String::new(), |remark| format!("{remark}\n"));
+        return format!("{}{about}{}\n", table.text, left_out(&table.left_out));
     }
     let mut text = String::new();
     for point in study.headlines() {
@@ -77,27 +80,50 @@ fn verdicts(study: &Study, screen: Screen) -> String {
     text
 }
 
-/// The fastest backend at each headline point: crowd, way, backend and time, the next one, and whether the run is sure.
+/// A headline point, and the verdict on it.
+struct Decided<'a> {
+    point: &'a Point,
+    verdict: Verdict<'a>,
+}
+
+/// Columns of the table of verdicts.
+fn columns<'a>() -> [Column<Decided<'a>>; 9] {
+    [
+        Column::new("scene", |row| Value::words(&row.point.scene)),
+        Column::new("instances", |row| Value::Count(row.point.instances as u64)),
+        Column::new("passes", |row| Value::Count(row.point.passes.into())),
+        Column::optional("settings", 2, |row| {
+            Value::words(settings(row.point).trim_start_matches(", "))
+        }),
+        Column::new("fastest", |row| Value::words(&row.verdict.first.backend)),
+        Column::new("time", |row| Value::Time(row.verdict.ns)),
+        Column::optional("next", 1, |row| match &row.verdict.second {
+            Some(second) => Value::words(&second.entry.backend),
+            None => Value::Absent,
+        }),
+        Column::optional("its time", 0, |row| {
+            time(row.verdict.second.as_ref().map(|second| second.ns))
+        }),
+        Column::new("sure?", |row| Value::words(row.verdict.lead.word())),
+    ]
+}
+
+/// The fastest backend at each headline point and its time, the next one, and whether the run is sure.
 pub fn verdict_table(study: &Study) -> Table {
-    let mut table = Table::new([
-        "crowd", "drawn", "fastest", "time", "next", "its time", "sure?",
-    ]);
+    let mut decided = Vec::new();
     for point in study.headlines() {
-        let Some(verdict) = study.verdict(point) else {
-            continue;
-        };
-        let second = verdict.second.as_ref();
-        table.push(vec![
-            Value::Words(crowd_at(point) + &settings(point)),
-            Value::Words(drawn(point.passes)),
-            Value::words(&verdict.first.backend),
-            Value::Time(verdict.ns),
-            Value::words(second.map_or("", |second| &second.entry.backend)),
-            time(second.map(|second| second.ns)),
-            Value::words(verdict.lead.word()),
-        ]);
+        if let Some(verdict) = study.verdict(point) {
+            decided.push(Decided { point, verdict });
+        }
     }
-    table
+    Table::of(&columns(), &decided)
+}
+
+/// What the times of a table of verdicts are, if not those of frames.
+pub fn about_times(study: &Study) -> Option<Remark<'_>> {
+    let mut headlines = study.headlines().into_iter();
+    let is_work = headlines.any(|point| study.quantity(point.passes) == Quantity::Work);
+    is_work.then_some(Remark::DrawingLeftOut)
 }
 
 /// The times of a sheet: headings, then a row for each value of the axis.

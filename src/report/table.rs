@@ -380,28 +380,28 @@ impl Table {
 
     /// The table in HTML, which scrolls by itself beside its first column. Readers with scripts sort by a heading.
     pub fn html(&self, caption: &str) -> Markup {
+        let columns = 0..self.headings.len();
+        let classes: Vec<Option<&str>> = columns
+            .map(|at| self.is_figures(at).then_some("number"))
+            .collect();
         html! {
             div.scroll {
                 table.sortable {
                     caption { (caption) }
                     thead { tr { @for (at, heading) in self.headings.iter().enumerate() {
-                        th scope="col" class=[self.class(at)] { (heading.text) }
+                        th scope="col" class=[classes[at]] { (heading.text) }
                     } } }
                     tbody { @for row in &self.rows {
                         tr { @for (at, value) in row.iter().enumerate() {
                             @if at == 0 { th scope="row" { (value.to_string()) } }
                             @else {
-                                td class=[self.class(at)] data-sort=[value.is_number().then(|| value.raw())] { (value.to_string()) }
+                                td class=[classes[at]] data-sort=[value.is_number().then(|| value.raw())] { (value.to_string()) }
                             }
                         } }
                     } }
                 }
             }
         }
-    }
-
-    fn class(&self, at: usize) -> Option<&'static str> {
-        self.is_figures(at).then_some("number")
     }
 
     /// The table as CSV, with numbers in nanoseconds, bytes and the like.

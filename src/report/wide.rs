@@ -126,11 +126,7 @@ pub fn all_rows<'a>(rows: impl Iterator<Item = &'a Row>) -> Table {
     }
     let mut table = Table::new(differing.iter().map(|&at| COLUMNS[at].name));
     for record in &records {
-        let row = differing.iter().map(|&at| match record[at].parse::<u64>() {
-            // A hash of digits is no number.
-            Ok(number) if number.to_string() == record[at] => Value::Count(number),
-            _ => Value::words(&record[at]),
-        });
+        let row = differing.iter().map(|&at| Value::words(&record[at]));
         table.push(row.collect());
     }
     table

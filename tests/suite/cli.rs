@@ -61,9 +61,8 @@ agree?
 Usage: skinbench[..] [COMMAND]
 
 Commands:
-  run      Verify backends on scenes, then measure them
+  run      Verify backends on scenes, then measure them [alias: sweep]
   verify   Compare every vertex of every instance with the reference
-  sweep    Measure a scene at every combination of settings and threads
   compare  Tell changes from noise between two sets of results, or two builds
   report   Make a page of results: a verdict, charts, tables and the data
   dump     Write a model's skinned vertices as CSV
@@ -1083,7 +1082,7 @@ fn a_parity_failure_has_no_times_and_exits_3() {
     // It ends at the first failure, with what was compared until then: a frame of the first group.
     let row = text.lines().find(|line| line.starts_with("cpu-scalar "));
     let cells: Vec<&str> = row.unwrap().split_whitespace().collect();
-    let [_, position, normal, "rad", "1,988", "parity_failed"] = cells[..] else {
+    let [_, position, normal, "1,988", "parity_failed"] = cells[..] else {
         panic!("{text}");
     };
     for error in [position, normal] {
@@ -1349,7 +1348,7 @@ fn what_cannot_be_drawn_is_verified_all_the_same() {
         row.ends_with("  ok") && row.contains("181,328"),
         "{verified}"
     );
-    assert!(verified.ends_with("  ok\n\n"), "{verified}");
+    assert!(verified.contains("  ok\n\n"), "{verified}");
     assert!(output("run smoke --frames 2").contains("its output cannot be drawn; needs --passes"));
     assert!(output("render smoke -o crowd.png").contains("cannot be drawn"));
     assert!(!files(&folder).contains(&"crowd.png".into()));

@@ -15,7 +15,7 @@ use clap::Args;
 use record::Record;
 use skinbench::harness::environment::Environment;
 use skinbench::harness::governor::governor;
-use skinbench::harness::sweep::{Axes, Plan, Shard, distinct};
+use skinbench::harness::sweep::{Axes, Shard, distinct};
 use skinbench::harness::{Disturbance, RunOptions};
 use skinbench::report::remark::Remark;
 use skinbench::report::run_text;
@@ -300,20 +300,4 @@ fn new_folder(environment: &Environment) -> anyhow::Result<PathBuf> {
             Err(error) => bail!("cannot create {}: {error}", folder.display()),
         }
     }
-}
-
-/// The words for a plan: its number of instances and its other settings, each after a comma.
-fn words_for(plan: &Plan) -> String {
-    let mut words = String::new();
-    if let Some(instances) = plan.settings.instances {
-        words += &format!(", {}", counted(instances, "instance"));
-    }
-    for (name, value) in &plan.series().settings.chosen() {
-        let value = skinbench::scene::words(value).join(",");
-        words += &format!(", {} {value}", name.replace('_', " "));
-    }
-    if let Some(threads) = plan.threads {
-        words += &format!(", threads {threads}");
-    }
-    words
 }

@@ -1,7 +1,7 @@
 //! The measurement of one scene at one point.
 
 use super::record::{Record, Recorder};
-use super::{common, tell, words_for};
+use super::{common, tell};
 use skinbench::backend::Context;
 use skinbench::frame::Stage;
 use skinbench::harness::environment::Environment;
@@ -11,7 +11,8 @@ use skinbench::harness::{MachineLimits, Outcome, RunOptions, Status};
 use skinbench::registry::BackendEntry;
 use skinbench::report::{Screen, card, findings, run_table, run_text};
 use skinbench::results::MeasuredScene;
-use skinbench::scene::{BuiltScene, Scene};
+use skinbench::scene::{BuiltScene, Scene, words};
+use skinbench::wording::counted;
 use std::time::Duration;
 
 /// What every scene of a run is measured at, and how.
@@ -202,4 +203,20 @@ impl MeasuredPoint {
         }
         slow
     }
+}
+
+/// The words for a plan: its number of instances and its other settings, each after a comma.
+pub fn words_for(plan: &Plan) -> String {
+    let mut words = String::new();
+    if let Some(instances) = plan.settings.instances {
+        words += &format!(", {}", counted(instances, "instance"));
+    }
+    for (name, value) in &plan.series().settings.chosen() {
+        let value = words(value).join(",");
+        words += &format!(", {} {value}", name.replace('_', " "));
+    }
+    if let Some(threads) = plan.threads {
+        words += &format!(", threads {threads}");
+    }
+    words
 }

@@ -5,7 +5,7 @@ use super::{Progress, common, tell};
 use anyhow::Context as _;
 use flate2::CrcReader;
 use skinbench::backend::Context;
-use skinbench::frame::{AdapterSummary, Stage};
+use skinbench::frame::{AdapterSummary, Clock, Stage};
 use skinbench::harness::environment::{self, Environment};
 use skinbench::harness::run::Ended;
 use skinbench::harness::{MachineLimits, Observer, Outcome, Status, Step};
@@ -112,7 +112,8 @@ impl Record {
             };
             let is_ours =
                 row.run_id.contains(&ours) && !foreign.contains(&(row.run_id.as_str(), row.name()));
-            if is_done && is_ours && row.stage == Stage::Frame {
+            let is_frame = row.stage == Stage::Frame && row.clock == Clock::Wall;
+            if is_done && is_ours && is_frame {
                 let known = Known {
                     status: row.status,
                     frame: row.median_ns.map(Duration::from_nanos),

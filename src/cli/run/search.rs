@@ -1,8 +1,8 @@
 //! The search for the largest crowd within a time, within a number of bytes, or both.
 
-use super::point::Course;
+use super::point::{Course, words_for};
 use super::record::Record;
-use super::{common, tell, words_for};
+use super::{common, tell};
 use anyhow::bail;
 use bytesize::ByteSize;
 use skinbench::error::DataError;

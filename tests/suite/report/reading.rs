@@ -160,7 +160,7 @@ fn a_damaged_summary_is_refused_with_line_and_column() {
         ),
         (
             &field(212, "variant", "\"naive"),
-            ":212: 22 fields; expected 58 (or a quotation mark is missing)",
+            ":212: 23 fields; expected 58 (or a quotation mark is missing)",
         ),
         (
             &|text| {
@@ -371,6 +371,6 @@ fn shards_and_copies_are_merged() {
     }
     let recorded = read(&all);
     assert_eq!(recorded.rows.len(), ROWS);
-    let copies = "71 rows in several files: counted once".to_owned();
+    let copies = "81 rows in several files: counted once".to_owned();
     assert!(recorded.notes.contains(&copies), "{:?}", recorded.notes);
 }

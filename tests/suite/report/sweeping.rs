@@ -404,7 +404,7 @@ fn models_and_levels_are_axes() {
             .collect::<Vec<_>>()
     };
     assert_eq!(
-        titled("Frame time against models: 60 instances of city").len(),
+        titled("Frame time against models: 60 instances of scene city").len(),
         2,
         "with levels and without"
     );
