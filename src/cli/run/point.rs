@@ -207,16 +207,16 @@ impl MeasuredPoint {
 
 /// The words for a plan: its number of instances and its other settings, each after a comma.
 pub fn words_for(plan: &Plan) -> String {
-    let mut words = String::new();
+    let mut text = String::new();
     if let Some(instances) = plan.settings.instances {
-        words += &format!(", {}", counted(instances, "instance"));
+        text += &format!(", {}", counted(instances, "instance"));
     }
     for (name, value) in &plan.series().settings.chosen() {
         let value = words(value).join(",");
-        words += &format!(", {} {value}", name.replace('_', " "));
+        text += &format!(", {} {value}", name.replace('_', " "));
     }
     if let Some(threads) = plan.threads {
-        words += &format!(", threads {threads}");
+        text += &format!(", threads {threads}");
     }
-    words
+    text
 }
