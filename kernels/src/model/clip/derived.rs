@@ -139,32 +139,6 @@ impl Clip {
         })
     }
 
-    /// The clip for a skeleton that lacks some joints: `new_index` has the new index of each joint that is kept.
-    ///
-    /// # Errors
-    /// Compact keys.
-    pub fn with_joints(&self, new_index: &[Option<u16>]) -> Result<Self, DataError> {
-        let raw = self.uncompacted()?;
-        let kept = raw.tracks().iter().filter_map(|track| {
-            let joint = new_index[usize::from(track.joint)]?;
-            Some(Keys {
-                joint,
-                ..keys_of(raw, track)
-            })
-        });
-        let clip = Self::new(
-            self.name.clone(),
-            Some(self.duration),
-            self.rotation_blend,
-            kept.collect(),
-        )?;
-        Ok(Self {
-            additive: self.additive,
-            weights: self.weights.clone(),
-            ..clip
-        })
-    }
-
     /// The raw keys. Clips can be derived only before they become compact.
     fn uncompacted(&self) -> Result<&RawKeys, DataError> {
         self.keys.raw().ok_or_else(|| {
