@@ -218,6 +218,44 @@ pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
     rows.into_iter().chain(device_rows).collect()
 });
 
+/// The compute kernels of all backends, each once: a name has one kernel for each form of palettes.
+#[cfg(feature = "gpu")]
+pub fn skin_kernels() -> Vec<&'static SkinKernel> {
+    let mut found: Vec<&SkinKernel> = Vec::new();
+    for entry in REGISTRY.iter() {
+        let Constructor::Device(strategy) = &entry.constructor else {
+            continue;
+        };
+        let Skinning::Compute(kernels) = strategy.skin else {
+            continue;
+        };
+        for kernel in kernels {
+            let key = (kernel.name, kernel.palette);
+            if found.iter().all(|known| (known.name, known.palette) != key) {
+                found.push(kernel);
+            }
+        }
+    }
+    found
+}
+
+/// The forms of meshes and palettes with which backends skin in vertex shaders, each once, with the first backend's name.
+#[cfg(feature = "gpu")]
+pub fn vertex_forms() -> Vec<(&'static str, MeshForm, PaletteForm)> {
+    let mut found: Vec<(&str, MeshForm, PaletteForm)> = Vec::new();
+    for entry in REGISTRY.iter() {
+        if let Constructor::Device(strategy) = &entry.constructor
+            && let Skinning::Vertex(mesh, palette) = strategy.skin
+            && found
+                .iter()
+                .all(|known| (known.1, known.2) != (mesh, palette))
+        {
+            found.push((entry.name, mesh, palette));
+        }
+    }
+    found
+}
+
 /// One line about a name or pattern that neither a backend nor a peer has, with the closest name.
 pub fn unknown(name: &str, peers: &[String]) -> String {
     let mut names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();

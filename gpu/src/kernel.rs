@@ -208,3 +208,30 @@ pub fn once_per_key<K: PartialEq, V: Clone>(
     }
     values
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::named;
+    use crate::shader::shader;
+    use skinbench_frame::Purpose;
+
+    #[test]
+    fn a_name_that_is_bound_twice_is_refused() {
+        let gpu = Gpu::recording();
+        let wgsl = shader("fill.wgsl", &[]);
+        let layout = GroupLayout::new(&gpu, "fill", &[wgsl], 0, wgpu::ShaderStages::COMPUTE);
+        let [first, second] =
+            ["first", "second"].map(|label| gpu.scratch(Purpose::Scratch, label, 16));
+        let other = named("other", &second);
+        layout.bind(&gpu, "fill", &[named("output", &first), other]);
+        gpu.check().unwrap();
+        let outputs = [named("output", &first), named("output", &second)];
+        layout.bind(&gpu, "fill", &outputs);
+        let error = gpu.check().unwrap_err().to_string();
+        assert!(
+            error.ends_with("fill: \"output\" is bound twice"),
+            "{error}"
+        );
+    }
+}

@@ -92,7 +92,7 @@ fn by_turns(arguments: &Arguments) -> anyhow::Result<Exit> {
     let programs = [arguments.base.as_path(), arguments.new.as_path()];
     let mut turns = Turns::new(programs, &arguments.arguments, &folder)?;
     common::watch_for_interruption()?;
-    let progress = Progress::new(vec![String::new()]);
+    let progress = Progress::new(1);
     let most = arguments.rounds;
     let mut decided = None;
     while decided.is_none() && turns.rounds() < most && !common::is_interrupted() {
@@ -100,6 +100,7 @@ fn by_turns(arguments: &Arguments) -> anyhow::Result<Exit> {
         let done = turns.rounds() as f64 / most as f64;
         progress.show(format!("round {next} of at most {most}"), done);
         turns.round()?;
+        progress.tell_elsewhere(format_args!("round {next} of at most {most}: done"));
         if LOOKS.contains(&turns.rounds()) {
             let comparison = of_rounds(&turns, arguments.detect)?;
             if comparison.is_decided(arguments.fail_above) {
@@ -182,6 +183,10 @@ struct JsonRow<'a> {
     instances: usize,
     passes: u32,
     options: &'a str,
+    attributes: &'a str,
+    vertices_each: u64,
+    /// 0 unless the sets have several numbers of threads.
+    threads: usize,
     backend: &'a str,
     stage: Stage,
     clock: Clock,
@@ -205,6 +210,9 @@ impl<'a> JsonRow<'a> {
             instances: row.point.instances,
             passes: row.point.passes,
             options: &row.point.options,
+            attributes: &row.point.attributes,
+            vertices_each: row.point.vertices_each,
+            threads: row.point.threads,
             backend: &row.backend,
             stage: row.stage,
             clock: row.clock,

@@ -5,6 +5,7 @@ use indexmap::IndexMap;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use skinbench::harness::{Observer, Outcome, Step};
 use skinbench::report::run_table;
+use std::fmt::Display;
 use std::io::{self, IsTerminal};
 
 /// Steps of the bar per point.
@@ -18,28 +19,24 @@ pub struct Progress {
     all: MultiProgress,
     bar: ProgressBar,
     backends: IndexMap<String, ProgressBar>,
-    /// Names of the points' scenes.
-    names: Vec<String>,
-    /// Number of the current point.
+    /// Name of the current point's scene.
+    scene: String,
+    /// Number of points that have ended.
     point: usize,
 }
 
 impl Progress {
-    /// Progress over points of scenes with these names.
-    pub fn new(names: Vec<String>) -> Self {
+    /// Progress over so many points.
+    pub fn new(points: usize) -> Self {
         let target = if io::stderr().is_terminal() {
             ProgressDrawTarget::stderr()
         } else {
             ProgressDrawTarget::hidden()
         };
         let all = MultiProgress::with_draw_target(target);
-        let bar = all.add(ProgressBar::new(names.len() as u64 * STEPS));
+        let bar = all.add(ProgressBar::new(points as u64 * STEPS));
         // Points take very different times, so that the time of one says little about the others.
-        let left = if names.len() == 1 {
-            "  {eta:>4} left"
-        } else {
-            ""
-        };
+        let left = if points == 1 { "  {eta:>4} left" } else { "" };
         set_style(
             &bar,
             &format!("{{wide_msg}} {{bar:24}} {{percent:>3}} %{left}"),
@@ -48,7 +45,7 @@ impl Progress {
             all,
             bar,
             backends: IndexMap::new(),
-            names,
+            scene: String::new(),
             point: 0,
         }
     }
@@ -57,6 +54,18 @@ impl Progress {
     pub fn show(&self, what: String, done: f64) {
         self.bar.set_message(what);
         self.bar.set_position((done * STEPS as f64) as u64);
+    }
+
+    /// Prints a line if there is no terminal, which shows bars instead.
+    pub fn tell_elsewhere(&self, line: impl Display) {
+        if self.all.is_hidden() {
+            tell(line);
+        }
+    }
+
+    /// Begins a point of a scene.
+    pub fn begin_point(&mut self, scene: &str) {
+        scene.clone_into(&mut self.scene);
     }
 
     /// Ends a point and prints its results.
@@ -70,12 +79,6 @@ impl Progress {
     /// Runs `print` with everything hidden.
     pub fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
         self.all.suspend(print)
-    }
-
-    /// The scene of the current point. A search measures more points than were announced.
-    fn name(&self) -> &str {
-        let name = self.names.get(self.point).or(self.names.last());
-        name.map_or("", |name| name)
     }
 
     fn clear_lines(&mut self) {
@@ -98,7 +101,7 @@ impl Progress {
 impl Observer for Progress {
     fn progress(&mut self, step: &Step) {
         self.show(
-            format!("{}: {step}", self.name()),
+            format!("{}: {step}", self.scene),
             self.point as f64 + step.done,
         );
         let Some(backend) = step.backend else { return };
@@ -114,18 +117,15 @@ impl Observer for Progress {
     }
 
     fn remark(&mut self, remark: &str) {
-        let scene = self.name();
+        let scene = &self.scene;
         self.suspend(|| tell(format_args!("note: {scene}: {remark}")));
     }
 
     fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
         let result = run_table::result(outcome);
-        if self.all.is_hidden() {
-            let backend = outcome.name;
-            tell(format_args!("{}: {backend}: {result}", self.name()));
-        } else {
-            self.set_line(outcome.name, &result);
-        }
+        let backend = outcome.name;
+        self.set_line(backend, &result);
+        self.tell_elsewhere(format_args!("{}: {backend}: {result}", self.scene));
         Ok(())
     }
 }

@@ -34,10 +34,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     common::watch_for_interruption()?;
 
     let screen = arguments.screen.screen();
-    let names = scenes.iter().map(|scene| scene.name.clone());
-    let mut progress = Progress::new(names.collect());
+    let mut progress = Progress::new(scenes.len());
     let mut all = Vec::new();
     for scene in &common::build(&scenes)? {
+        progress.begin_point(&scene.name);
         let default = Tolerance::of(scene.crowd.format());
         let tolerance = arguments.epsilon.map(|e| Tolerance {
             pose: e,

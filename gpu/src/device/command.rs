@@ -156,7 +156,7 @@ pub enum Command<'a> {
 }
 
 /// Where the commands of a frame go.
-pub trait Recorder {
+pub trait Recorder: Send {
     /// Executes a command at once, or keeps it.
     fn run(&mut self, command: Command);
 

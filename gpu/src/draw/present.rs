@@ -22,8 +22,7 @@ use skinbench_frame::{
 };
 use skinbench_kernels::crowd::Crowd;
 use skinbench_kernels::model::Model;
-use std::cell::OnceCell;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Linear RGB of the background.
 pub const BACKGROUND: [f64; 4] = [0.55, 0.65, 0.75, 1.0];
@@ -74,7 +73,7 @@ pub struct Presenter {
     scenery: Scenery,
     view: View,
     passes: u32,
-    overlay: OnceCell<OverlayPipelines>,
+    overlay: OnceLock<OverlayPipelines>,
     color: Texture,
     /// Texture with several samples per pixel, from which `color` is resolved in a picture.
     multisampled: Option<Texture>,
@@ -196,7 +195,7 @@ impl Presenter {
             scenery,
             view,
             passes,
-            overlay: OnceCell::new(),
+            overlay: OnceLock::new(),
             color,
             multisampled,
             depth,

@@ -43,7 +43,7 @@ use std::any::Any;
 pub use strategy::{Posing, Skinning, Strategy};
 
 /// A part of a frame on the device.
-pub trait Pass: Any + Send {
+pub trait Pass: Any + Send + Sync {
     /// Computes the host's part of a frame and records the device's.
     fn record(&mut self, frame: &mut Frame);
 

@@ -7,19 +7,6 @@ use crate::passes::skin::{SkinKernel, ThreadLayout};
 use skinbench_frame::{Ability, Lack};
 use skinbench_kernels::bake::BakeFormat;
 
-/// All kernels, so that tests can check their shaders.
-pub const ALL: &[&SkinKernel] = &[
-    &DUAL_QUATERNION,
-    &PER_CHARACTER,
-    &NAIVE,
-    &SHARED,
-    &INSTANCES,
-    &HALF,
-    &STAGED,
-    &POSITIONS,
-    &MERGED,
-];
-
 /// Candidates of the trial that finds the fastest; all read palettes as rows in a storage buffer.
 pub const CANDIDATES: &[&SkinKernel] = &[&INSTANCES, &FOUR_INSTANCES, &STAGED, &NAIVE, &SHARED];
 

@@ -71,7 +71,7 @@ impl<'a> PoseOut<'a> {
     pub fn lanes(palettes: &'a mut [Affine<BLOCK>]) -> Self {
         Self {
             out: palettes.as_flattened_mut().as_flattened_mut(),
-            first: &first_lane,
+            first: &|block| size_of::<Affine<BLOCK>>() / size_of::<f32>() * block.first_entry,
             take: &|poses, out| poses.to_lanes(bytemuck::cast_slice_mut(out)),
         }
     }
@@ -80,8 +80,6 @@ impl<'a> PoseOut<'a> {
     /// which [`Palettes::of`](super::Palettes::of) reads.
     pub fn mixed(palettes: &'a mut [Affine<BLOCK>]) -> Self {
         Self {
-            out: palettes.as_flattened_mut().as_flattened_mut(),
-            first: &first_lane,
             take: &|poses, out| {
                 if is_sparse(poses.block) {
                     let floats = out.len() / BLOCK * poses.block.instances.len();
@@ -90,13 +88,9 @@ impl<'a> PoseOut<'a> {
                     poses.to_lanes(bytemuck::cast_slice_mut(out));
                 }
             },
+            ..Self::lanes(palettes)
         }
     }
-}
-
-/// Offset of a block's palettes in lanes.
-fn first_lane(block: &Block) -> usize {
-    size_of::<Affine<BLOCK>>() / size_of::<f32>() * block.first_entry
 }
 
 /// A result of posing that [`CrowdPose::read`] copies out.
@@ -128,7 +122,7 @@ pub struct CrowdPose {
     idle: Vec<bool>,
     /// Tick of `layers` and `idle`.
     updated: Option<u32>,
-    /// For each block with instances in lanes the merge of its layers, if it is the same at every tick.
+    /// For each block with instances in lanes the merge of its layers, if that is all there is to blend at any tick.
     steady: Vec<Option<Merge<BLOCK>>>,
     isa: Isa,
     width: Width,
@@ -143,6 +137,16 @@ pub struct CrowdPose {
     blends: bool,
     /// Tick of the last frame.
     tick: u32,
+}
+
+/// What is done to local poses.
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    /// Samples the clips of all layers that have any effect at the tick. Of blocks that are not posed at every tick, the
+    /// poses of these ticks, if any are due, which are blended and kept in these slots.
+    Sample(Option<&'a [(u32, usize)]>),
+    /// Combines the layers, or the poses before and after the tick, in the first slot.
+    Blend,
 }
 
 /// Local and model poses of neighbouring blocks.
@@ -282,7 +286,10 @@ impl CrowdPose {
         let mut blends = false;
         for block in blocks.all() {
             let group = &crowd.groups()[block.group];
-            steady.push(steady_merge(block, group, crowd.layers()));
+            steady.push(match width {
+                Width::Block => steady_merge(block, group, crowd.layers()),
+                Width::One => None,
+            });
             blends |= !block.plain || block.rate != UpdateRate::PLAIN;
         }
         let mut sampler = BlockSampler::scalar();
@@ -440,13 +447,21 @@ impl CrowdPose {
         clock.run(PoseStage::Sample, &mut || {
             for block in posed() {
                 let cached = &mut ticks[block.index - first.index];
-                self.sample_block(crowd, block, cached, &mut local[slots(block)]);
+                let between = block.rate.between(self.tick);
+                let due: Option<ArrayVec<_, 2>> =
+                    between.map(|between| due(cached, block, between).collect());
+                let step = Step::Sample(due.as_deref());
+                self.step_block(crowd, block, step, &mut local[slots(block)]);
             }
         });
         if self.blends {
             clock.run(PoseStage::Blend, &mut || {
                 for block in posed() {
-                    self.blend_block(crowd, block, &mut local[slots(block)]);
+                    let slots = &mut local[slots(block)];
+                    match &self.steady[block.index] {
+                        Some(steady) => merge(self.isa, steady, joints(crowd, block), slots),
+                        None => self.step_block(crowd, block, Step::Blend, slots),
+                    }
                 }
             });
         }
@@ -472,49 +487,19 @@ impl CrowdPose {
         }
     }
 
-    /// Samples the clips of a block's layers that have any effect at the tick.
-    fn sample_block(
-        &self,
-        crowd: &Crowd,
-        block: &Block,
-        cached: &mut CachedTicks,
-        slots: &mut [Local<BLOCK>],
-    ) {
-        let due: Option<ArrayVec<_, 2>> = block
-            .rate
-            .between(self.tick)
-            .map(|between| due(cached, block, between).collect());
-        let due = due.as_deref();
+    /// Takes a block's local poses through a step.
+    fn step_block(&self, crowd: &Crowd, block: &Block, step: Step, slots: &mut [Local<BLOCK>]) {
         let group = &crowd.groups()[block.group];
         match self.form(crowd, block) {
-            Form::Lanes => self.sample::<BLOCK, BLOCK>(crowd, block, group, due, slots),
+            Form::Lanes => self.step::<BLOCK, BLOCK>(crowd, block, group, step, slots),
             Form::Strips => {
                 for (one, slots) in one_by_one(block, group, slots) {
-                    self.sample::<1, STRIP>(crowd, &one, group, due, slots);
+                    self.step::<1, STRIP>(crowd, &one, group, step, slots);
                 }
             }
             Form::Scalar => {
                 for (one, slots) in one_by_one(block, group, slots) {
-                    self.sample::<1, 1>(crowd, &one, group, due, slots);
-                }
-            }
-        }
-    }
-
-    /// Combines the layers of a block's instances, or the poses before and after the tick, in the first slot.
-    fn blend_block(&self, crowd: &Crowd, block: &Block, slots: &mut [Local<BLOCK>]) {
-        let group = &crowd.groups()[block.group];
-        let steady = self.steady[block.index].as_ref();
-        match self.form(crowd, block) {
-            Form::Lanes => self.blend(crowd, block, group, steady, slots),
-            Form::Strips => {
-                for (one, slots) in one_by_one::<STRIP>(block, group, slots) {
-                    self.blend::<1, STRIP>(crowd, &one, group, None, slots);
-                }
-            }
-            Form::Scalar => {
-                for (one, slots) in one_by_one::<1>(block, group, slots) {
-                    self.blend::<1, 1>(crowd, &one, group, None, slots);
+                    self.step::<1, 1>(crowd, &one, group, step, slots);
                 }
             }
         }
@@ -570,58 +555,42 @@ impl CrowdPose {
         }
     }
 
-    /// Samples the clips of the layers of a block's `P` instances that have any effect at the tick. Poses that are cached
-    /// for several ticks are also blended here: those of these ticks and slots, if `cached` has any.
-    fn sample<const P: usize, const L: usize>(
+    /// Takes the local poses of a block's `P` instances, in `L` lanes, through a step.
+    fn step<const P: usize, const L: usize>(
         &self,
         crowd: &Crowd,
         block: &Block,
         group: &Group,
-        cached: Option<&[(u32, usize)]>,
+        step: Step,
         slots: &mut [Local<L>],
     ) {
         let sampler = &self.sampler;
-        let layers = self.layers.as_ref().unwrap_or(crowd.layers());
-        let Some(cached) = cached else {
-            return sampler.sample::<P, L>(block, group, layers, self.tick, slots);
-        };
-        let items = items::<P, L>(group.model.skeleton().len());
-        for &(tick, slot) in cached {
-            if block.plain {
-                let slot = &mut slots[slot * items..][..items];
-                sampler.sample::<P, L>(block, group, layers, tick, slot);
-            } else {
-                sampler.sample::<P, L>(block, group, layers, tick, slots);
-                blend_layers::<P, L>(self.isa, block, group, layers, tick, slots);
-                slots.copy_within(..items, slot * items);
-            }
-        }
-    }
-
-    /// Combines the layers of a block's `P` instances, or the poses before and after the tick, in the first slot.
-    /// `steady` is the merge of the layers if it is known.
-    fn blend<const P: usize, const L: usize>(
-        &self,
-        crowd: &Crowd,
-        block: &Block,
-        group: &Group,
-        steady: Option<&Merge<P>>,
-        slots: &mut [Local<L>],
-    ) {
         let isa = self.isa;
-        if let Some(between) = block.rate.between(self.tick) {
-            let cached = block.cached_slots(between);
-            blend_between::<P, L>(isa, group, cached, between.fraction(), slots);
-        } else if let Some(steady) = steady {
-            merge(
-                isa,
-                steady,
-                items::<P, L>(group.model.skeleton().len()),
-                slots,
-            );
-        } else if !block.plain {
-            let layers = self.layers.as_ref().unwrap_or(crowd.layers());
-            blend_layers::<P, L>(isa, block, group, layers, self.tick, slots);
+        let tick = self.tick;
+        let layers = self.layers.as_ref().unwrap_or(crowd.layers());
+        match step {
+            Step::Sample(None) => sampler.sample::<P, L>(block, group, layers, tick, slots),
+            Step::Sample(Some(due)) => {
+                let items = items::<P, L>(group.model.skeleton().len());
+                for &(tick, slot) in due {
+                    if block.plain {
+                        let slot = &mut slots[slot * items..][..items];
+                        sampler.sample::<P, L>(block, group, layers, tick, slot);
+                    } else {
+                        sampler.sample::<P, L>(block, group, layers, tick, slots);
+                        blend_layers::<P, L>(isa, block, group, layers, tick, slots);
+                        slots.copy_within(..items, slot * items);
+                    }
+                }
+            }
+            Step::Blend => {
+                if let Some(between) = block.rate.between(tick) {
+                    let cached = block.cached_slots(between);
+                    blend_between::<P, L>(isa, group, cached, between.fraction(), slots);
+                } else if !block.plain {
+                    blend_layers::<P, L>(isa, block, group, layers, tick, slots);
+                }
+            }
         }
     }
 

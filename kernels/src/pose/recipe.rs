@@ -4,7 +4,7 @@ use super::Local;
 use super::blend::{Merge, blend};
 use super::shares::{Mask, Momentum, Recipe, Shares, SlotWeights, quintics};
 use crate::blocks::Block;
-use crate::crowd::{Group, Inertia, Layer, LayerKind, Layers, UNMASKED};
+use crate::crowd::{Group, Inertia, Layer, LayerKind, Layers, UNMASKED, UpdateRate};
 use crate::simd::Isa;
 use arrayvec::ArrayVec;
 
@@ -23,8 +23,8 @@ pub(super) fn blend_layers<const N: usize, const L: usize>(
     blend(isa, group.model.skeleton().rest(), &recipe, slots);
 }
 
-/// The merge of a block's layers, if it is the same at every tick; `None` if there is nothing to merge, or if any
-/// instance has fades, masks, or other than merge layers.
+/// The merge of a block's layers, if it is the same at every tick; `None` if there is nothing to merge, if any instance
+/// has fades, masks, or other than merge layers, or if not every tick has poses of its own.
 pub(super) fn steady_merge<const N: usize>(
     block: &Block,
     group: &Group,
@@ -34,7 +34,7 @@ pub(super) fn steady_merge<const N: usize>(
         .instances
         .clone()
         .all(|instance| layers.of(instance as usize).iter().all(Layer::is_plain));
-    if block.plain || !steady {
+    if block.plain || !steady || block.rate != UpdateRate::PLAIN {
         return None;
     }
     let mut recipe = Recipe::default();

@@ -150,11 +150,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         None => new_folder(&environment)?,
     };
     let results = Results::append(&folder, session)?;
-    let mut names = Vec::new();
-    for scene in &scenes {
-        names.extend(course.plans.iter().map(|_| scene.name.clone()));
-    }
-    let mut record = Record::new(results, folder, environment, Progress::new(names))?;
+    let progress = Progress::new(scenes.len() * course.plans.len());
+    let mut record = Record::new(results, folder, environment, progress)?;
     record.keep_known(arguments.frames)?;
     record.prints_json = arguments.json;
     record.keeps_partial = course.plans.len() == 1;

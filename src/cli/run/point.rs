@@ -66,7 +66,7 @@ impl Course {
         let scene = scene.clone().with(plan.settings.clone());
         let scene = scene.build(common::memory())?;
         let context = self.context(plan);
-        record.begin_point(context.threads.count());
+        record.begin_point(&scene.name, context.threads.count());
         let environment = record.environment.clone();
         let point = MeasuredScene {
             environment: &environment,

@@ -137,7 +137,8 @@ impl Record {
     }
 
     /// Begins a point, which is a run of its own: that keeps its samples apart from those of the others.
-    pub fn begin_point(&mut self, threads: usize) {
+    pub fn begin_point(&mut self, scene: &str, threads: usize) {
+        self.progress.begin_point(scene);
         self.points += 1;
         let environment = &mut self.environment;
         environment.threads = threads;

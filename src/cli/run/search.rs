@@ -79,11 +79,14 @@ pub fn run(
         if common::is_interrupted() {
             break;
         }
-        let line = format!(
-            "{}{}: {answer}",
-            one.entry.name,
-            words_for(&one.plan.series())
-        );
+        let scene = if scenes.len() == 1 {
+            String::new()
+        } else {
+            format!("{}: ", one.scene.name)
+        };
+        let backend = one.entry.name;
+        let series = words_for(&one.plan.series());
+        let line = format!("{scene}{backend}{series}: {answer}");
         record.progress.suspend(|| tell(&line));
         answers += &format!("  {line}\n");
     }

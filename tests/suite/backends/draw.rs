@@ -13,7 +13,7 @@ use skinbench::registry::{REGISTRY, find};
 use skinbench::vertex::{Encoding, VertexFormat};
 use std::sync::Arc;
 
-fn view() -> View {
+pub fn view() -> View {
     let eye = glam::Vec3::new(4.0, 5.0, 14.0);
     View {
         view_projection: glam::camera::rh::proj::directx::perspective(0.7, 1.5, 0.1, 100.0)

@@ -27,7 +27,7 @@ fn scene(name: &str, settings: Settings) -> Crowd {
 }
 
 /// Small, odd and large crowds of one and of several models, in every way of playing and storing them.
-fn crowds() -> Vec<(&'static str, Crowd)> {
+pub fn crowds() -> Vec<(&'static str, Crowd)> {
     let person = || walker(500).unwrap();
     let format = |attributes, encoding| VertexFormat {
         attributes,

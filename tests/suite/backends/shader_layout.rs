@@ -6,12 +6,12 @@ use skinbench::gpu::passes::bake;
 use skinbench::gpu::passes::cull;
 use skinbench::gpu::passes::pose_kernels::{BATCH_OF_ONE, BATCH_OF_SEVERAL, KERNELS, PoseKernel};
 use skinbench::gpu::passes::skin::{STAGED_WORKGROUP, ThreadLayout};
-use skinbench::gpu::passes::skin_kernels;
 use skinbench::gpu::shader::layout;
 use skinbench::gpu::shader::layout::{Form, WORKGROUP};
 use skinbench::gpu::shader::wgsl::shader;
 use skinbench::gpu::wgpu::naga;
 use skinbench::gpu::{MeshForm, TEXTURE_WIDTH, UNIFORM_ENTRIES};
+use skinbench::registry::skin_kernels;
 use skinbench::vertex::VertexFormat;
 use std::mem::offset_of;
 
@@ -187,7 +187,7 @@ fn constant(module: &naga::Module, name: &str) -> u32 {
 
 #[test]
 fn numbers_are_as_in_rust() {
-    for strategy in skin_kernels::ALL {
+    for strategy in skin_kernels() {
         let kind = Kind {
             format: VertexFormat::default(),
             mesh: MeshForm::Plain,

@@ -1,9 +1,17 @@
 //! Every shader that the product assembles is valid, and every file says what it imports.
 
 use crate::backends::common::context;
+use crate::backends::draw::view;
+use crate::backends::memory::crowds;
+use skinbench::backend::Context;
 use skinbench::bake::BakeFormat;
-use skinbench::frame::Purpose;
+use skinbench::crowd::Crowd;
+use skinbench::frame::{FrameInput, Job, OutputBuffers, Purpose, Retention, StageTimer};
+use skinbench::gameplay::Gameplay;
+use skinbench::gpu::Gpu;
+use skinbench::gpu::Surfaces;
 use skinbench::gpu::device::objects::named;
+use skinbench::gpu::draw::present::Presenter;
 use skinbench::gpu::forms::kind::{Kind, vertex_shader};
 use skinbench::gpu::forms::morph::MorphForm;
 use skinbench::gpu::forms::output::OutputForm;
@@ -12,7 +20,6 @@ use skinbench::gpu::passes::bake;
 use skinbench::gpu::passes::cull;
 use skinbench::gpu::passes::gameplay;
 use skinbench::gpu::passes::pose_kernels::{BATCH_OF_ONE, BATCH_OF_SEVERAL, KERNELS};
-use skinbench::gpu::passes::skin_kernels;
 use skinbench::gpu::passes::update;
 use skinbench::gpu::passes::vertices::{draw_root, preskinned_shader};
 use skinbench::gpu::shader::reflection::{Binding, Interface};
@@ -21,28 +28,20 @@ use skinbench::gpu::wgpu::ShaderStages;
 use skinbench::gpu::wgpu::naga;
 use skinbench::gpu::wgpu::naga::valid::{Capabilities, ValidationFlags, Validator};
 use skinbench::gpu::{MeshForm, PaletteForm};
+use skinbench::registry::{BackendEntry, REGISTRY, skin_kernels, vertex_forms};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 const FORMS: [MeshForm; 2] = [MeshForm::Plain, MeshForm::Packed];
 
 const MORPHS: [MorphForm; 3] = [MorphForm::Sparse, MorphForm::Dense, MorphForm::Texture];
 
-const PALETTES: [PaletteForm; 7] = [
-    PaletteForm::Rows,
-    PaletteForm::Columns,
-    PaletteForm::Uniform,
-    PaletteForm::Texture,
-    PaletteForm::DualQuaternions,
-    PaletteForm::Baked(BakeFormat::Motions),
-    PaletteForm::Baked(BakeFormat::Matrices),
-];
-
 /// Name and text of every shader that the product can assemble.
 pub fn all() -> Vec<(String, String)> {
     let mut kernels = Vec::new();
-    for (strategy, mesh) in skin_kernels::ALL
-        .iter()
+    for (strategy, mesh) in skin_kernels()
+        .into_iter()
         .flat_map(|s| FORMS.map(|mesh| (s, mesh)))
     {
         let formats = [Attributes::P, Attributes::Pn, Attributes::Pnt]
@@ -97,12 +96,7 @@ pub fn all() -> Vec<(String, String)> {
         ]
         .map(|file| (file.to_owned(), shader(file, &[]))),
     );
-    let baked = [(PaletteForm::Baked(BakeFormat::Vertices), MeshForm::Nothing)];
-    for (palette, mesh) in PALETTES
-        .into_iter()
-        .flat_map(|p| FORMS.map(|mesh| (p, mesh)))
-        .chain(baked)
-    {
+    for (_, mesh, palette) in vertex_forms() {
         for root in [
             draw_root(false, false),
             draw_root(false, true),
@@ -127,7 +121,7 @@ pub fn all() -> Vec<(String, String)> {
             layers: 1,
             morph: Some(morph),
         };
-        for strategy in skin_kernels::ALL {
+        for strategy in skin_kernels() {
             kernels.push((
                 format!("gpu-compute:{}, {morph:?}, {format:?}", strategy.name),
                 strategy.shader(kind),
@@ -181,6 +175,82 @@ fn every_shader_is_valid() {
     for (name, wgsl) in all() {
         validate(&name, &wgsl);
     }
+}
+
+/// The shaders that a backend assembles for a crowd: of two frames, drawn, and of read-backs. None if it refuses the
+/// crowd.
+fn assembled(entry: &BackendEntry, crowd: &Crowd, job: &Job) -> Vec<(String, String)> {
+    let gpu = Gpu::recording();
+    let context = Context {
+        gpu: Some(Arc::clone(&gpu)),
+        ..Context::default()
+    };
+    let Ok(mut prepared) = entry.create(&context).and_then(|b| b.prepare(crowd, job)) else {
+        return Vec::new();
+    };
+    let mut output = OutputBuffers::default();
+    gpu.allocate_output(crowd, job.keep, &mut output).unwrap();
+    let surfaces = Surfaces::new(&gpu, crowd);
+    let mut presenters = vec![
+        Presenter::new(Arc::clone(&gpu), crowd, view(), 2).unwrap(),
+        Presenter::for_pictures(Arc::clone(&gpu), crowd, view(), &surfaces, true).unwrap(),
+    ];
+    let mut timer = StageTimer::default();
+    for tick in 0..2 {
+        output.swap();
+        for presenter in &mut presenters {
+            let mut frame = FrameInput {
+                crowd,
+                tick,
+                output: &mut output,
+            };
+            let ticket = prepared.submit(&mut frame, &mut timer).unwrap();
+            let skinned = prepared.skinned();
+            ticket
+                .draw(presenter, &skinned, &frame, &mut timer)
+                .unwrap();
+        }
+    }
+    prepared
+        .read_vertices(crowd, &output, 0..1, &mut Vec::new())
+        .unwrap();
+    let tape = gpu.tape();
+    let objects = tape.iter().flat_map(|tape| &tape.objects);
+    let shaders = objects.filter_map(|object| {
+        let text = object.value["text"].as_str()?;
+        Some((object.label().to_owned(), text.to_owned()))
+    });
+    shaders.collect()
+}
+
+#[test]
+fn every_shader_that_backends_assemble_is_checked() {
+    let checked: BTreeSet<String> = all().into_iter().map(|(_, wgsl)| wgsl).collect();
+    let mut found = BTreeSet::new();
+    for (name, crowd) in crowds() {
+        let gameplay = Gameplay::new(&crowd, true, &[]).unwrap();
+        let jobs = [
+            Job {
+                keep: Retention::TwoFrames,
+                ..Job::default()
+            },
+            Job {
+                gameplay: Some(Arc::new(gameplay)),
+                ..Job::default()
+            },
+        ];
+        for entry in REGISTRY.iter() {
+            for (label, wgsl) in jobs.iter().flat_map(|job| assembled(entry, &crowd, job)) {
+                assert!(
+                    checked.contains(&wgsl),
+                    "{label} of {} for {name}",
+                    entry.name
+                );
+                found.insert(wgsl);
+            }
+        }
+    }
+    assert!(found.len() > 50, "only {} shaders", found.len());
 }
 
 #[test]

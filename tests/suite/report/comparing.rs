@@ -219,6 +219,11 @@ fn two_programs_run_by_turns() {
     ));
     let messages = output.text;
     assert_eq!(output.code, Some(0), "{messages}");
+    assert!(
+        output.notes.starts_with("round 1 of at most 5: done\n"),
+        "{}",
+        output.notes
+    );
     assert!(messages.starts_with("results: turns\n"), "{messages}");
     assert!(
         messages.contains("smallest change that this could show: "),

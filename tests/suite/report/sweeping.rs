@@ -237,12 +237,14 @@ fn threads_frame_times_and_budgets_are_kept_to() {
             .all(|row| row.instances == 3)
     );
 
-    let Ran { text, notes, .. } =
-        run("run smoke --instances 3 --passes 0 -b cpu-scalar --frames 5 --budget 200us -o budget");
-    assert!(notes.contains("\ncpu-scalar, passes 0: "), "{notes}");
+    let Ran { text, notes, .. } = run(
+        "run smoke kernel --instances 3 --passes 0 -b cpu-scalar --frames 5 --budget 200us -o budget",
+    );
+    assert!(notes.contains("\nsmoke: cpu-scalar, passes 0: "), "{notes}");
+    assert!(notes.contains("\nkernel: cpu-scalar: "), "{notes}");
     let answer = text
         .lines()
-        .find(|line| line.contains("cpu-scalar, passes 0: "))
+        .find(|line| line.contains("  smoke: cpu-scalar, passes 0: "))
         .unwrap_or_default();
     assert!(
         answer.contains("of scene smoke fit, ") || answer.contains("not even"),

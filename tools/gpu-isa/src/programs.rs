@@ -1,7 +1,7 @@
 //! Every pipeline that the product creates for frames that it measures, in every form that changes its machine code.
 
 use crate::radv::Stages;
-use skinbench::bake::{BakeFormat, MOST_LAYERS};
+use skinbench::bake::MOST_LAYERS;
 use skinbench::characters::walker;
 use skinbench::gpu::forms::kind::{Kind, vertex_shader};
 use skinbench::gpu::forms::output::OutputForm;
@@ -10,10 +10,10 @@ use skinbench::gpu::passes::bake;
 use skinbench::gpu::passes::cull;
 use skinbench::gpu::passes::pose_kernels;
 use skinbench::gpu::passes::skin::ThreadLayout;
-use skinbench::gpu::passes::skin_kernels;
 use skinbench::gpu::passes::update::{self, Record};
 use skinbench::gpu::passes::vertices::{draw_root, preskinned_shader};
 use skinbench::gpu::{MeshForm, PaletteForm};
+use skinbench::registry::{skin_kernels, vertex_forms};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 
 /// Most influences of a vertex: pipelines differ only in whether that is more than four.
@@ -97,16 +97,11 @@ fn with_influences<T: Copy>(forms: Vec<T>) -> Vec<(T, u32)> {
 }
 
 fn skin(programs: &mut Vec<Program>) -> crate::Result<()> {
-    let mut kernels = Vec::new();
-    for &kernel in skin_kernels::ALL {
-        kernels.push((format!("gpu-compute:{}", kernel.name), kernel));
-    }
-    let four = &skin_kernels::FOUR_INSTANCES;
-    kernels.push((format!("gpu-compute:{}", four.name), four));
-    for &kernel in skin_kernels::BAKED_CANDIDATES {
-        kernels.push((format!("gpu-baked:compute, {}", kernel.name), kernel));
-    }
-    for (name, kernel) in kernels {
+    for kernel in skin_kernels() {
+        let name = match kernel.palette {
+            PaletteForm::Baked(_) => format!("gpu-baked:compute, {}", kernel.name),
+            _ => format!("gpu-compute:{}", kernel.name),
+        };
         for (format, influences) in with_influences(formats()) {
             let kind = Kind {
                 format,
@@ -181,29 +176,8 @@ fn pose(programs: &mut Vec<Program>) -> crate::Result<()> {
 }
 
 fn draw(programs: &mut Vec<Program>) {
-    let skinned = [
-        ("gpu-vertex", MeshForm::Packed, PaletteForm::Rows),
-        ("gpu-vertex:mat4", MeshForm::Plain, PaletteForm::Columns),
-        ("gpu-vertex:uniform", MeshForm::Plain, PaletteForm::Uniform),
-        ("gpu-vertex:texture", MeshForm::Plain, PaletteForm::Texture),
-        (
-            "gpu-baked",
-            MeshForm::Packed,
-            PaletteForm::Baked(BakeFormat::Motions),
-        ),
-        (
-            "gpu-baked:matrices",
-            MeshForm::Packed,
-            PaletteForm::Baked(BakeFormat::Matrices),
-        ),
-        (
-            "gpu-vat",
-            MeshForm::Nothing,
-            PaletteForm::Baked(BakeFormat::Vertices),
-        ),
-    ];
     let passes = [("depth", Stages::Depth), ("color", Stages::Color)];
-    for (name, mesh, palette) in skinned {
+    for (name, mesh, palette) in vertex_forms() {
         let wgsl = vertex_shader(mesh, palette, None, draw_root(false, false));
         // A vertex shader writes plain floats, and drawing reads no tangents.
         for (attributes, influences) in with_influences(vec![Attributes::P, Attributes::Pn]) {
@@ -274,7 +248,7 @@ mod tests {
     /// The table lists two classes of pipelines for 1 to 16 influences.
     #[test]
     fn influences_matter_only_beyond_four() {
-        for kernel in skin_kernels::ALL {
+        for kernel in skin_kernels() {
             let kind = Kind {
                 format: VertexFormat::default(),
                 mesh: kernel.mesh,
