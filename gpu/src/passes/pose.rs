@@ -36,6 +36,15 @@ pub struct Pose {
     posed: bool,
 }
 
+/// A batch before it has poses: the chunks that one dispatch takes, and what poses them.
+struct NewBatch {
+    chunks: Range<usize>,
+    /// No joint of its models scales.
+    is_rigid: bool,
+    kernels: Vec<Kernel>,
+    models: PosedModels,
+}
+
 /// The dispatches that pose a batch, one of each kernel.
 struct PosedBatch {
     instances: u32,
@@ -105,9 +114,13 @@ impl Pose {
             posed: false,
         };
         for (index, (kernels, models)) in kernels.into_iter().zip(models).enumerate() {
-            let rigid = needs[index].0.rigid;
-            let batch = batches[index].clone();
-            pose.push(gpu, crowd, table, batch, rigid, &kernels?, &models?);
+            let batch = NewBatch {
+                chunks: batches[index].clone(),
+                is_rigid: needs[index].0.rigid,
+                kernels: kernels?,
+                models: models?,
+            };
+            pose.push(gpu, crowd, table, batch);
         }
         Ok(pose)
     }
@@ -135,16 +148,13 @@ impl Pose {
 
     /// Allocates the poses of a batch and what its kernels keep from frame to frame, and binds them. Adds poses and palettes
     /// to the table.
-    fn push(
-        &mut self,
-        gpu: &Gpu,
-        crowd: &Crowd,
-        table: &mut CrowdTable,
-        chunks: Range<usize>,
-        is_rigid: bool,
-        kernels: &[Kernel],
-        models: &PosedModels,
-    ) {
+    fn push(&mut self, gpu: &Gpu, crowd: &Crowd, table: &mut CrowdTable, batch: NewBatch) {
+        let NewBatch {
+            chunks,
+            is_rigid,
+            kernels,
+            models,
+        } = batch;
         let first_group = table.chunks[chunks.start].group;
         let mut placed = Vec::with_capacity(chunks.len());
         let mut rest = Vec::with_capacity(chunks.len());
@@ -189,9 +199,9 @@ impl Pose {
             named("palettes", &palettes),
         ]);
         let calls = if placed.len() > 1 {
-            table_calls(gpu, kernels, &resources, &placed)
+            table_calls(gpu, &kernels, &resources, &placed)
         } else {
-            chunk_calls(gpu, kernels, &resources, &placed[0].posed, |rule| {
+            chunk_calls(gpu, &kernels, &resources, &placed[0].posed, |rule| {
                 table.dispatch(gpu, chunks.start, rule)
             })
         };
@@ -391,13 +401,13 @@ fn moving(
         return Some(Vec::new());
     }
     if moving.len() > 1 {
-        return Some(table_calls(gpu, kernels, &resources, &moving));
+        return Some(table_calls(gpu, &kernels, &resources, &moving));
     }
     let posed = &moving[0].posed;
     let uniform = gpu.uniform(Purpose::Scratch, "moving", posed);
     resources.retain(|named| named.0 != "posed");
     resources.push(named("posed", &uniform));
-    Some(chunk_calls(gpu, kernels, &resources, posed, |rule| {
+    Some(chunk_calls(gpu, &kernels, &resources, posed, |rule| {
         Dispatch::Fixed(rule.workgroups(gpu, posed.instances, posed.slots))
     }))
 }
