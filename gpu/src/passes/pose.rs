@@ -41,7 +41,7 @@ struct NewBatch {
     chunks: Range<usize>,
     /// No joint of its models scales.
     is_rigid: bool,
-    kernels: Vec<Kernel>,
+    kernels: Arc<[Kernel]>,
     models: PosedModels,
 }
 
@@ -208,7 +208,15 @@ impl Pose {
         self.batches.push(PosedBatch {
             instances: end.first_instance,
             calls,
-            moving: moving(gpu, crowd, table, chunks.start, &placed, kernels, resources),
+            moving: moving(
+                gpu,
+                crowd,
+                table,
+                chunks.start,
+                &placed,
+                &kernels,
+                resources,
+            ),
         });
         for (index, placed) in chunks.zip(placed) {
             table.bindings[index].push(named("palettes", &palettes));
