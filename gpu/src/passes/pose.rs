@@ -409,13 +409,13 @@ fn moving(
         return Some(Vec::new());
     }
     if moving.len() > 1 {
-        return Some(table_calls(gpu, &kernels, &resources, &moving));
+        return Some(table_calls(gpu, kernels, &resources, &moving));
     }
     let posed = &moving[0].posed;
     let uniform = gpu.uniform(Purpose::Scratch, "moving", posed);
     resources.retain(|named| named.0 != "posed");
     resources.push(named("posed", &uniform));
-    Some(chunk_calls(gpu, &kernels, &resources, posed, |rule| {
+    Some(chunk_calls(gpu, kernels, &resources, posed, |rule| {
         Dispatch::Fixed(rule.workgroups(gpu, posed.instances, posed.slots))
     }))
 }
