@@ -68,16 +68,17 @@ fn side_by_side(studies: &[Study]) -> Markup {
             crowds.entry(place(point)).or_default().push((study, point));
         }
     }
-    html! {
-        section.machines {
-            @for (crowd, points) in &crowds {
-                @let mut backends = IndexSet::new();
-                @for (study, point) in points {
-                    @let _ = backends.extend(study.ranked(point).into_iter().map(|entry| entry.backend.clone()));
-                }
-                (machines_table(points, &backends).html(crowd))
-            }
+    let mut tables = Vec::with_capacity(crowds.len());
+    for (crowd, points) in &crowds {
+        let mut backends = IndexSet::new();
+        for (study, point) in points {
+            let ranked = study.ranked(point).into_iter();
+            backends.extend(ranked.map(|entry| entry.backend.clone()));
         }
+        tables.push(machines_table(points, &backends).html(crowd));
+    }
+    html! {
+        section.machines { @for table in &tables { (table) } }
     }
 }
 
