@@ -189,6 +189,7 @@ fn assembled(entry: &BackendEntry, crowd: &Crowd, job: &Job) -> Vec<(String, Str
         return Vec::new();
     };
     let mut output = OutputBuffers::default();
+    output.allocate_host(crowd);
     gpu.allocate_output(crowd, job.keep, &mut output).unwrap();
     let surfaces = Surfaces::new(&gpu, crowd);
     let mut presenters = vec![
