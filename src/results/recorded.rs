@@ -222,7 +222,7 @@ impl Recorded {
             let what = "missing: medians only, no uncertainties";
             recorded
                 .notes
-                .push(format!("{}{others}: {what}", file.samples_name));
+                .push(format!("{}{others} {what}", file.samples_name));
         }
         if copies > 0 {
             let copies = counted(copies, "row");

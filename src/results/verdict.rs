@@ -75,7 +75,7 @@ impl Lead {
             Self::Alone => "alone",
             Self::Certain => "yes",
             Self::Undecided => "undecided",
-            Self::TooFew => "too few frames",
+            Self::TooFew => "few frames",
         }
     }
 

@@ -169,7 +169,7 @@ fn a_damaged_summary_is_refused_with_line_and_column() {
             },
             ":3: variant: an end of line in it (or a quotation mark is missing)",
         ),
-        (&field(3, "stage", "zzz"), ":3: stage: \"zzz\" (unknown "),
+        (&field(3, "stage", "zzz"), ":3: unknown stage \"zzz\"; expected "),
         (&field(3, "clock", "wal"), ":3: clock: \"wal\" (unknown "),
         (&field(3, "median_ns", "NaN"), ":3: median_ns: \"NaN\" ("),
         (&field(3, "p95_ns", "NaN"), ":3: p95_ns: \"NaN\" ("),
@@ -294,7 +294,7 @@ fn samples_that_cannot_be_trusted_are_refused() {
     assert!(error.contains("samples.csv.gz"), "{error}");
     fs::remove_file(samples.with_extension("csv.gz")).unwrap();
     let recorded = read(&folder);
-    assert!(recorded.notes[0].contains("samples.csv: missing: medians only"));
+    assert!(recorded.notes[0].contains("samples.csv missing: medians only"));
     assert!(!chart::charts(&Study::new(recorded)).is_empty());
 }
 

@@ -108,7 +108,7 @@ fn pages_are_spliced_and_drift_is_found() {
         ),
         (
             "<!-- charts . pie -->\n<!-- /charts -->",
-            "line 1: no such chart; expected the start of stages-",
+            "line 1: no such chart; expected the start of frame-",
         ),
     ] {
         fs::write(&page, text).unwrap();
@@ -199,7 +199,7 @@ fn chosen_figures_are_spliced() {
     for (marker, expected) in [
         (
             "table many sample skin@vertex cpu-scalar/skin pose/cpu-rayon",
-            "| `gpu-compute` | 1.50 ms | 2.52 | 16.00 | 1.00 |",
+            "| `gpu-compute` | 1.50 | 2.52 | 16.00 | 1.00 |",
         ),
         ("table many skin/c*", "| `cpu-scalar` | 4.43 |"),
         (
@@ -208,7 +208,7 @@ fn chosen_figures_are_spliced() {
         ),
         (
             "matrix . few,many frame c*",
-            "| `cpu-rayon` | 1.32 ms | 12.1 ms |",
+            "| `cpu-rayon` | 1.32 | 12.1 |",
         ),
         (
             "sizes . 900 few,again,many cpu-rayon",
@@ -225,7 +225,7 @@ fn chosen_figures_are_spliced() {
         ),
         (
             &*format!("sweep {all} instances frame c*"),
-            "| `cpu-rayon` | 0.24 ms | 1.32 ms | 12.1 ms |",
+            "| `cpu-rayon` | 0.24 | 1.32 | 12.1 |",
         ),
         (
             &*format!("sweep {all} instances dispatches gpu-compute"),
