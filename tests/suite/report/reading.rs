@@ -169,8 +169,11 @@ fn a_damaged_summary_is_refused_with_line_and_column() {
             },
             ":3: variant: an end of line in it (or a quotation mark is missing)",
         ),
-        (&field(3, "stage", "zzz"), ":3: unknown stage \"zzz\"; expected "),
-        (&field(3, "clock", "wal"), ":3: clock: \"wal\" (unknown "),
+        (
+            &field(3, "stage", "zzz"),
+            ":3: unknown stage \"zzz\"; expected ",
+        ),
+        (&field(3, "clock", "wal"), ":3: unknown clock \"wal\"; "),
         (&field(3, "median_ns", "NaN"), ":3: median_ns: \"NaN\" ("),
         (&field(3, "p95_ns", "NaN"), ":3: p95_ns: \"NaN\" ("),
         (
