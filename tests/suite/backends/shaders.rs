@@ -9,7 +9,6 @@ use skinbench::crowd::Crowd;
 use skinbench::frame::{
     BackendError, FrameInput, Job, OutputBuffers, Purpose, Retention, StageTimer,
 };
-use skinbench::gameplay::Gameplay;
 use skinbench::gpu::Gpu;
 use skinbench::gpu::Surfaces;
 use skinbench::gpu::device::objects::named;
@@ -232,19 +231,12 @@ fn every_shader_that_backends_assemble_is_checked() {
     let checked: BTreeSet<String> = all().into_iter().map(|(_, wgsl)| wgsl).collect();
     let mut found = BTreeSet::new();
     for (name, crowd) in crowds() {
-        let gameplay = Gameplay::new(&crowd, true, &[]).unwrap();
-        let jobs = [
-            Job {
-                keep: Retention::TwoFrames,
-                ..Job::default()
-            },
-            Job {
-                gameplay: Some(Arc::new(gameplay)),
-                ..Job::default()
-            },
-        ];
+        let job = Job {
+            keep: Retention::TwoFrames,
+            ..Job::default()
+        };
         for entry in REGISTRY.iter() {
-            for (label, wgsl) in jobs.iter().flat_map(|job| assembled(entry, &crowd, job)) {
+            for (label, wgsl) in assembled(entry, &crowd, &job) {
                 assert!(
                     checked.contains(&wgsl),
                     "{label} of {} for {name}",
