@@ -1,18 +1,9 @@
 //! Every shader that the product assembles is valid, and every file says what it imports.
 
 use crate::backends::common::context;
-use crate::backends::draw::view;
-use crate::backends::memory::crowds;
-use skinbench::backend::Context;
 use skinbench::bake::BakeFormat;
-use skinbench::crowd::Crowd;
-use skinbench::frame::{
-    BackendError, FrameInput, Job, OutputBuffers, Purpose, Retention, StageTimer,
-};
-use skinbench::gpu::Gpu;
-use skinbench::gpu::Surfaces;
+use skinbench::frame::Purpose;
 use skinbench::gpu::device::objects::named;
-use skinbench::gpu::draw::present::Presenter;
 use skinbench::gpu::forms::kind::{Kind, vertex_shader};
 use skinbench::gpu::forms::morph::MorphForm;
 use skinbench::gpu::forms::output::OutputForm;
@@ -29,10 +20,9 @@ use skinbench::gpu::wgpu::ShaderStages;
 use skinbench::gpu::wgpu::naga;
 use skinbench::gpu::wgpu::naga::valid::{Capabilities, ValidationFlags, Validator};
 use skinbench::gpu::{MeshForm, PaletteForm};
-use skinbench::registry::{BackendEntry, REGISTRY, skin_kernels, vertex_forms};
+use skinbench::registry::{skin_kernels, vertex_forms};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 const FORMS: [MeshForm; 2] = [MeshForm::Plain, MeshForm::Packed];
 
@@ -176,77 +166,6 @@ fn every_shader_is_valid() {
     for (name, wgsl) in all() {
         validate(&name, &wgsl);
     }
-}
-
-/// The shaders that a backend assembles for a crowd: of two frames, drawn, and of read-backs. None if it refuses the
-/// crowd.
-fn assembled(entry: &BackendEntry, crowd: &Crowd, job: &Job) -> Vec<(String, String)> {
-    let gpu = Gpu::recording();
-    let context = Context {
-        gpu: Some(Arc::clone(&gpu)),
-        ..Context::default()
-    };
-    let Ok(mut prepared) = entry.create(&context).and_then(|b| b.prepare(crowd, job)) else {
-        return Vec::new();
-    };
-    let mut output = OutputBuffers::default();
-    output.allocate_host(crowd);
-    gpu.allocate_output(crowd, job.keep, &mut output).unwrap();
-    let surfaces = Surfaces::new(&gpu, crowd);
-    let mut presenters = vec![
-        Presenter::new(Arc::clone(&gpu), crowd, view(), 2).unwrap(),
-        Presenter::for_pictures(Arc::clone(&gpu), crowd, view(), &surfaces, true).unwrap(),
-    ];
-    let mut timer = StageTimer::default();
-    for tick in 0..2 {
-        output.swap();
-        for presenter in &mut presenters {
-            let mut frame = FrameInput {
-                crowd,
-                tick,
-                output: &mut output,
-            };
-            let ticket = prepared.submit(&mut frame, &mut timer).unwrap();
-            let skinned = prepared.skinned();
-            match ticket.draw(presenter, &skinned, &frame, &mut timer) {
-                Ok(_) | Err(BackendError::Unavailable(_)) => {}
-                Err(error) => panic!("{}: {error}", entry.name),
-            }
-        }
-    }
-    prepared
-        .read_vertices(crowd, &output, 0..1, &mut Vec::new())
-        .unwrap();
-    let tape = gpu.tape();
-    let objects = tape.iter().flat_map(|tape| &tape.objects);
-    let shaders = objects.filter_map(|object| {
-        let text = object.value["text"].as_str()?;
-        Some((object.label().to_owned(), text.to_owned()))
-    });
-    shaders.collect()
-}
-
-#[test]
-fn every_shader_that_backends_assemble_is_checked() {
-    let checked: BTreeSet<String> = all().into_iter().map(|(_, wgsl)| wgsl).collect();
-    let mut found = BTreeSet::new();
-    for (name, crowd) in crowds() {
-        let job = Job {
-            keep: Retention::TwoFrames,
-            ..Job::default()
-        };
-        for entry in REGISTRY.iter() {
-            for (label, wgsl) in assembled(entry, &crowd, &job) {
-                assert!(
-                    checked.contains(&wgsl),
-                    "{label} of {} for {name}",
-                    entry.name
-                );
-                found.insert(wgsl);
-            }
-        }
-    }
-    assert!(found.len() > 50, "only {} shaders", found.len());
 }
 
 #[test]
