@@ -53,7 +53,7 @@ struct RunLevel {
 
 impl Level {
     /// The level of the times of each run in the order of their frames; `None` if a run has fewer than
-    /// [`FEWEST_FRAMES`].
+    /// `FEWEST_FRAMES`.
     pub fn of<'a>(runs: impl IntoIterator<Item = &'a [u64]>) -> Option<Self> {
         let runs: Vec<RunLevel> = runs.into_iter().map(RunLevel::of).collect::<Option<_>>()?;
         let count = runs.len() as f64;
