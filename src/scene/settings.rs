@@ -9,6 +9,7 @@ use crate::vertex::{Attributes, Encoding, Normals, VertexFormat};
 use crate::wording;
 use serde::{Deserialize, Serialize};
 use std::ops::Not;
+#[cfg(feature = "cli")]
 use std::str::FromStr;
 
 /// Storage of clips during playback.
