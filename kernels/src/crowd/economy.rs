@@ -11,7 +11,7 @@ impl Crowd {
     /// a group change their order, so that those of one rate are neighbours.
     ///
     /// # Errors
-    /// A rate of 0, or a crowd that [is reduced](Crowd::is_reduced) already.
+    /// A rate of 0, or a crowd that reuses poses already.
     pub fn with_update_rates(mut self, every: impl Fn(&Rows) -> u32) -> Result<Self, CrowdError> {
         self.require_full_posing()?;
         let intervals: Vec<u32> = self.placements.iter().map(every).collect();
