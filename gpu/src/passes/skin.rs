@@ -375,7 +375,7 @@ impl CompiledSkin {
                     let first = &table.chunks[tables.first_chunk];
                     let rule = kernel.threads.rule(gpu, tables.workgroups);
                     let all = Work {
-                        dispatch: Dispatch::Fixed(rule.workgroups(gpu, 1, 0)),
+                        dispatch: Dispatch::Fixed(gpu.workgroups_by(&rule, 1, 0)),
                         instances: 1,
                     };
                     skin.calls.push(SkinCall {
@@ -404,11 +404,11 @@ impl CompiledSkin {
             };
             let instances = chunk.overlap(&group.moving()).len() as u32;
             let mut moving = Work {
-                dispatch: Dispatch::Fixed(rule.workgroups(gpu, instances, 0)),
+                dispatch: Dispatch::Fixed(gpu.workgroups_by(&rule, instances, 0)),
                 instances,
             };
             if kernel.threads == ThreadLayout::Character {
-                all.dispatch = Dispatch::Fixed(rule.workgroups(gpu, 1, 0));
+                all.dispatch = Dispatch::Fixed(gpu.workgroups_by(&rule, 1, 0));
                 moving.dispatch = all.dispatch.clone();
             }
             skin.calls.push(SkinCall {
