@@ -23,11 +23,11 @@ pub mod kernel;
 pub mod passes;
 pub(crate) mod timing;
 
-pub use adopt::{AdoptedCrowd, AdoptedMesh, Vertices};
+pub use adopt::{AdoptedCrowd, AdoptedMesh, MeshSlices, Vertices};
 pub use crowd::{Chunk, CrowdTable};
 pub use device::adapter::{Adapter, apis, summaries};
 pub use device::commands::{Commands, Flight};
-pub use device::gpu::{Edit, Gpu};
+pub use device::gpu::{Edit, Gpu, ShaderChecks};
 pub use draw::capture::Capture;
 pub use draw::ground::ground;
 pub use draw::overlay::{Beneath, LineEnd, Overlay, opaque, skeleton_lines};

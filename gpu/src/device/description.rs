@@ -2,7 +2,7 @@
 //! [tape](crate::device::Tape) lists in WebGPU's own form.
 
 use crate::Gpu;
-use crate::device::gpu::WgpuDevice;
+use crate::device::gpu::{ShaderChecks, WgpuDevice};
 use crate::device::{
     BindGroup, ComputePipeline, DEPTH, PipelineLayout, RenderPipeline, Resource, ShaderModule,
 };
@@ -73,7 +73,7 @@ impl Gpu {
                 label: Some(label),
                 source: wgpu::ShaderSource::Wgsl(text.into()),
             };
-            if !trusted {
+            if !trusted || open.checks == ShaderChecks::Checked {
                 return open.device.create_shader_module(descriptor);
             }
             let checks = wgpu::ShaderRuntimeChecks::unchecked();

@@ -431,6 +431,7 @@ pub(crate) fn blends(crowd: &Crowd) -> bool {
 mod tests {
     use super::*;
     use crate::crowd::chunk::Sharing;
+    use crate::passes::Outputs;
     use crate::passes::tick::Tick;
     use skinbench_characters::walker;
     use skinbench_frame::StageTimer;
@@ -459,7 +460,7 @@ mod tests {
             gpu: &gpu,
             crowd: &crowd,
             tick: 0,
-            outputs: &[],
+            outputs: Outputs::Buffers(&[]),
             kept: false,
             commands: &mut gpu.commands("frame"),
             timer: &mut StageTimer::default(),
