@@ -460,6 +460,20 @@ fn layers_that_the_model_lacks_name_their_place() {
     assert!(error(&derived).contains("unknown clip \"4\""));
 }
 
+/// The rest pose differs nowhere from itself, so its differences add nothing.
+#[test]
+fn an_additive_layer_of_the_rest_pose_adds_nothing() {
+    let plain = built("[[group]]\nmodel = \"walker\"\nclip = \"walk\"");
+    for playback in ["loop", "wrap"] {
+        let scene = built(&format!(
+            "[[group]]\nmodel = \"walker\"\nclip = \"walk\"\n[[group.layer]]\nclip = \"rest\"\n\
+             kind = \"additive\"\nplayback = \"{playback}\""
+        ));
+        let [with, without] = [&scene, &plain].map(|s| ReferencePose::new(&s.crowd, 0, 40).model);
+        assert_eq!(with, without, "{playback}");
+    }
+}
+
 /// Layers in step have one phase at every tick, and fades bring the pace from one clip's to the other's.
 #[test]
 fn layers_in_step_share_their_phase_through_fades() {
