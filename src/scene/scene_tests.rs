@@ -4,6 +4,7 @@ use crate::characters;
 use crate::crowd::REST;
 use crate::error::DataError;
 use crate::model::{Axes, Handedness, Model, rows_to_affine};
+use crate::reference::ReferencePose;
 use glam::{DVec2, DVec3, Vec3};
 
 const MEMORY: u64 = 1 << 30;
