@@ -6,6 +6,7 @@
 //! streaming stores. Buffers are touched before they are timed, and the best of several passes counts.
 
 use super::device_side::DeviceSide;
+use super::environment::available_memory;
 use super::opened_device;
 use crate::backend::Context;
 use crate::frame::{DeviceBandwidth, Memory, Rounds, Traffic, UploadBandwidth, least_time};
@@ -51,7 +52,9 @@ pub struct Host {
     pub threads: usize,
     /// Lanes per vector.
     pub lanes: usize,
-    /// Bandwidth over [`Host::BYTES`].
+    /// Size of the buffer in bytes over which the bandwidth was measured: [`Host::BYTES`], or less where memory is scarce.
+    pub bytes: u64,
+    /// Bandwidth over that buffer.
     pub bandwidth: Bandwidth,
     /// Fused multiply-adds per second, counting lanes.
     pub fma: f64,
@@ -167,7 +170,13 @@ fn mixed(traffic: &Traffic, read: f64, written: f64) -> f64 {
     traffic.bytes() as f64 / (traffic.read as f64 / read + traffic.written as f64 / written)
 }
 
+/// The part of a buffer's bytes that this machine can spare.
+fn affordable(bytes: u64) -> u64 {
+    bytes.min(available_memory() / 4).max(LEAST_BYTES)
+}
+
 fn measure(isa: Isa, bytes: u64, threads: &Threads) -> Bandwidth {
+    let bytes = affordable(bytes);
     let floats = bytes as usize / size_of::<f32>();
     let mut buffer = Aligned::<f32>::zeroed(floats);
     // Each thread gets whole cache lines.
@@ -211,11 +220,13 @@ impl Host {
                 lanes[0] = probe::multiply_add(isa, ROUNDS)
             });
         });
+        let bytes = affordable(Self::BYTES);
         let fma = rate * (lanes.iter().sum::<usize>() * CHAINS * ROUNDS) as f64;
         Self {
             threads: lanes.len(),
             lanes: lanes[0],
-            bandwidth: measure(isa, Self::BYTES, threads),
+            bytes,
+            bandwidth: measure(isa, bytes, threads),
             fma,
         }
     }

@@ -200,6 +200,9 @@ impl<'a> Contest<'a> {
         let prepared = entry
             .create(self.context)?
             .prepare(crowd, &self.demand.job)?;
+        if let Some(stated) = prepared.approximation() {
+            stated.check()?;
+        }
         Ok(Contender::new(entry, crowd, prepared, self.outcome(entry)))
     }
 
