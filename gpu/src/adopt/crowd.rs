@@ -78,8 +78,8 @@ impl AdoptedCrowd {
         Ok(Vertices(groups.unwrap_or_default()))
     }
 
-    /// Records the posing of a tick and the skinning into bound vertices, in a compute pass of the caller's. It creates
-    /// nothing. Once for each submission: the tick reaches the device before all commands of the next one.
+    /// Records the posing of a tick and the skinning into vertices that this crowd bound, in a compute pass of the caller's. It
+    /// creates nothing. Once for each submission: the tick reaches the device before all commands of the next one.
     pub fn record_in(
         &mut self,
         crowd: &Crowd,

@@ -168,7 +168,7 @@ impl AdoptedMesh {
         Ok(Vertices(groups))
     }
 
-    /// Records the skinning into bound vertices, in a compute pass of the caller's. It creates nothing.
+    /// Records the skinning into vertices that this mesh bound, in a compute pass of the caller's. It creates nothing.
     pub fn record_in(&self, vertices: &Vertices, pass: &mut wgpu::ComputePass) {
         if let Some((_, queue)) = self.gpu.device() {
             let commands = &mut InPass { queue, pass };

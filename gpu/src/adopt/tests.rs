@@ -1,7 +1,7 @@
 //! Meshes and crowds on a device of the caller's, against the reference.
 
 use crate::Gpu;
-use crate::adopt::{AdoptedCrowd, AdoptedMesh, MeshSlices};
+use crate::adopt::{AdoptedCrowd, AdoptedMesh, MeshSlices, Vertices};
 use crate::device::gpu::ShaderChecks;
 use crate::passes::pose::Pose;
 use crate::passes::pose_kernels::PoseKernel;
@@ -371,6 +371,16 @@ fn slices_of_vertices_are_checked() {
         let error = refused(mesh, format).unwrap();
         assert!(error.starts_with("vertex 1 has the weights"), "{error}");
     }
+}
+
+/// Engines keep them in resources and use them on other threads.
+#[test]
+fn what_is_adopted_goes_to_other_threads() {
+    fn sent<T: Send + Sync>() {}
+    sent::<Gpu>();
+    sent::<AdoptedMesh>();
+    sent::<AdoptedCrowd>();
+    sent::<Vertices>();
 }
 
 /// A trial chooses one of them, so that elsewhere most tests run the same one.

@@ -416,7 +416,7 @@ fn moving(
     resources.retain(|named| named.0 != "posed");
     resources.push(named("posed", &uniform));
     Some(chunk_calls(gpu, kernels, &resources, posed, |rule| {
-        Dispatch::Fixed(gpu.workgroups_by(&rule, posed.instances, posed.slots))
+        Dispatch::Fixed(gpu.workgroups_by(rule, posed.instances, posed.slots))
     }))
 }
 
