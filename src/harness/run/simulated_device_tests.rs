@@ -42,7 +42,7 @@ impl Behaviour {
         let seconds = now / 1e9;
         match self {
             Self::Sleepy => None,
-            Self::Boost => Some(if seconds < 0.4 { 1.0 } else { SETTLED }),
+            Self::Boost => Some(if seconds < 1.4 { 1.0 } else { SETTLED }),
             Self::SawTooth => Some(1.0 - 0.3 * (seconds / 0.05).fract()),
             Self::Drift => Some((1.0 - 0.05 * seconds).max(0.4)),
             Self::Steps => Some(if seconds.fract() < 0.2 { 0.5 } else { 1.0 }),
@@ -60,6 +60,7 @@ const ASLEEP: f64 = 0.2;
 /// Nanoseconds of a frame on the host, and on the device at its best clock.
 const HOST: f64 = 150e3;
 pub(super) const WORK: f64 = 200e3;
+const MORE_WORK: f64 = 1.05 * WORK;
 /// Nanoseconds of the host for each submission of arithmetic, and for reading times.
 const SUBMISSION: f64 = 20e3;
 const READING: f64 = 60e3;
@@ -192,7 +193,7 @@ fn submit_more(
     frame: &mut FrameInput,
     _: &mut StageTimer,
 ) -> Result<Ticket> {
-    work(prepared, frame, 1.05 * WORK)
+    work(prepared, frame, MORE_WORK)
 }
 
 fn work(prepared: &mut dyn Prepared, frame: &mut FrameInput, work: f64) -> Result<Ticket> {
@@ -229,6 +230,15 @@ static BACKENDS: [BackendEntry; 2] = [
     Constructor::Host(&create).named("simulated", "for tests"),
     Constructor::Host(&create_more).named("simulated:more", "for tests"),
 ];
+
+/// Nanoseconds of a frame of a backend on the device at its best clock.
+pub(super) fn work_of(backend: &str) -> f64 {
+    if backend == BACKENDS[0].name {
+        WORK
+    } else {
+        MORE_WORK
+    }
+}
 
 /// Runs both backends on a simulated device.
 pub(super) fn run(scene: &BuiltScene, frames: u32, behaviour: Behaviour) -> Vec<Outcome> {
