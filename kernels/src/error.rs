@@ -91,10 +91,12 @@ pub const LARGEST: f32 = 1e18;
 
 /// The first item that holds a number beyond [`LARGEST`], or one that is not finite.
 pub(crate) fn first_too_large<const N: usize>(items: &[[f32; N]]) -> Option<TooLarge> {
-    let too_large = |number: &&f32| !(number.abs() <= LARGEST);
     for (item, numbers) in items.iter().enumerate() {
-        if let Some(&number) = numbers.iter().find(too_large) {
-            return Some(TooLarge { item, number });
+        for &number in numbers {
+            let holds = number.abs() <= LARGEST;
+            if !holds {
+                return Some(TooLarge { item, number });
+            }
         }
     }
     None

@@ -34,7 +34,7 @@ pub(super) fn shortest_lengths<'a>(
 
 impl Keys {
     /// Negates keys of a cubic rotation, which stay the same rotations, where the curve to them would be shorter than
-    /// [`SHORTEST_CURVE`] and becomes longer by that. Returns the number of these curves.
+    /// 1/256 of its longest control point, and becomes longer by that. Returns the number of these curves.
     pub fn part_opposite_keys(&mut self) -> usize {
         if self.channel != Channel::Rotation || self.interpolation != Interpolation::CubicSpline {
             return 0;
