@@ -11,6 +11,8 @@ mod gltf;
 mod peers;
 #[cfg(feature = "cli")]
 mod program;
+#[cfg(all(feature = "cli", unix))]
+mod proportion;
 #[cfg(feature = "cli")]
 mod report;
 #[cfg(all(feature = "cli", unix))]

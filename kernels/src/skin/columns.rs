@@ -6,7 +6,7 @@ use super::scalar::in_runs;
 use super::words::{MOST_FLOATS, pack};
 use crate::model::{Mesh, Rows, Shape, VertexRun};
 use crate::simd::{self, Isa, Kernel, Simd};
-use crate::vertex::{Normals, VertexFormat};
+use crate::vertex::{Normals, VANISHING, VertexFormat};
 use glam::{Vec3A, Vec4, Vec4Swizzles};
 use std::ops::Range;
 
@@ -277,14 +277,14 @@ pub(super) unsafe fn columns<const W: usize, S: Simd<W>>(
     ]
 }
 
-/// Normalises; a zero vector stays zero.
+/// Normalises; what is shorter than the root of [`VANISHING`] stays shorter than 1.
 #[inline(always)]
 fn unit(v: Vec4) -> Vec4 {
     let squares = v * v;
     // The sum of three in each of the first three components.
     let squared = squares + squares.yzxw() + squares.zxyw();
     let length = squared
-        .max(Vec4::splat(f32::MIN_POSITIVE))
+        .max(Vec4::splat(VANISHING))
         .to_array()
         .map(f32::sqrt);
     v / Vec4::from_array(length)
