@@ -6,7 +6,7 @@ use skinbench::characters::walker;
 use skinbench::crowd::{Crowd, Layer};
 use skinbench::gpu::adopt::{AdoptedCrowd, AdoptedMesh};
 use skinbench::gpu::passes::skin_kernels::{CANDIDATES, INSTANCES};
-use skinbench::gpu::{Gpu, wgpu};
+use skinbench::gpu::{Gpu, ShaderChecks, wgpu};
 use skinbench::model::{IDENTITY_ROWS, Model};
 use skinbench::pose;
 use skinbench::reference::reference_vertices;
@@ -49,7 +49,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         required_limits: adapter.limits(),
         ..Default::default()
     }))?;
-    let gpu = Gpu::adopt(&adapter, device.clone(), queue.clone());
+    let checks = ShaderChecks::Unchecked;
+    let gpu = Gpu::adopt(&adapter, device.clone(), queue.clone(), checks);
     let model = Arc::new(walker(1_000)?);
     let vertex_count = model.mesh().vertex_count();
     let usage = wgpu::BufferUsages::STORAGE
@@ -70,9 +71,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let matrices = buffer(size_of_val(&palette[..]) as u64);
     queue.write_buffer(&matrices, 0, bytemuck::cast_slice(&palette));
     let format = VertexFormat::default();
-    let mut mesh = AdoptedMesh::new(&gpu, Arc::clone(&model), format, 1, &matrices, &INSTANCES)?;
+    let palettes = matrices.slice(..);
+    let mesh = AdoptedMesh::new(&gpu, Arc::clone(&model), format, 1, palettes, &INSTANCES)?;
     let one = buffer(mesh.output_bytes());
-    let vertices = mesh.bind(&one)?;
+    let vertices = mesh.bind(one.slice(..))?;
 
     // A crowd: the device poses it. Each walker is an eighth of the clip ahead of the one before.
     let mut crowd = Crowd::with_format(format);
@@ -84,7 +86,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut walking = AdoptedCrowd::new(&gpu, &crowd, CANDIDATES)?;
     let sizes = walking.output_bytes().iter();
     let chunks: Vec<wgpu::Buffer> = sizes.map(|&bytes| buffer(bytes)).collect();
-    let outputs = walking.bind(&chunks)?;
+    let slices: Vec<_> = chunks.iter().map(|chunk| chunk.slice(..)).collect();
+    let outputs = walking.bind(&slices)?;
     let all = &chunks[0];
 
     // A frame of the program.

@@ -65,8 +65,8 @@
 //! Modules from the ground up. Each one imports only what stands above it in this table; `tests/architecture.rs` holds
 //! the source to it. The lowest floors are crates of their own, which are re-exported here: `skinbench-kernels`;
 //! `skinbench-formats` as [`asset`], which holds importers and the exporter; `skinbench-characters` as [`characters`], the
-//! built-in models; `skinbench-frame` as [`frame`], the parts of a frame that everything above shares; and `skinbench-gpu`
-//! as [`gpu`], its passes on a device.
+//! built-in models; `skinbench-frame` as [`frame`], the parts of a frame that everything above shares; `skinbench-shaders`,
+//! the shaders; and `skinbench-gpu` as [`gpu`], its passes on a device.
 //!
 //! | module | holds |
 //! | --- | --- |

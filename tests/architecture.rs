@@ -329,6 +329,11 @@ fn imports_of_the_library_go_down() {
 }
 
 #[test]
+fn imports_of_the_shaders_go_down() {
+    assert_down("shaders/src/lib.rs");
+}
+
+#[test]
 fn imports_of_the_gpu_go_down() {
     assert_down("gpu/src/lib.rs");
 }

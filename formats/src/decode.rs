@@ -2,7 +2,7 @@
 
 use crate::textures::{encoded, media_type};
 use png::Transformations;
-use skinbench_kernels::model::Image;
+use skinbench_kernels::model::{Image, Pixels};
 use std::io::Cursor;
 use zune_core::colorspace::ColorSpace;
 use zune_core::options::DecoderOptions;
@@ -12,15 +12,6 @@ const MOST_PIXELS: u32 = 8192;
 /// Most bytes of decoded pixels, as the file stores them: 8192 x 8192 with 8 bits for each of red, green, blue and
 /// alpha.
 const MOST_DECODED: u64 = 256 << 20;
-
-/// A decoded image.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pixels {
-    /// Pixels across and down.
-    pub size: [u32; 2],
-    /// RGBA, 8 bits each, colours in sRGB; rows from the top.
-    pub rgba: Vec<u8>,
-}
 
 /// Width and height of an image, from its header.
 ///

@@ -1,10 +1,10 @@
-//! Poses and skins characters on a device: its objects and commands, and the passes of a frame.
+//! Poses and skins characters on a device: its objects and commands, and the passes of a frame. Their shaders are the crate
+//! `skinbench-shaders`, which is re-exported as [`shader`].
 //!
 //! Rooms from the ground up; each imports only what stands above it in this table, as `tests/architecture.rs` checks:
 //!
 //! | room | holds |
 //! | --- | --- |
-//! | `shader` | texts of shaders, what they bind, structs that they share with Rust |
 //! | `device` | adapters, objects and commands as data, memory that is counted |
 //! | `kernel` | compiled shaders, and layouts of what they bind |
 //! | `timing` | clocks of stages and of the device |
@@ -21,23 +21,23 @@ pub mod draw;
 pub mod forms;
 pub mod kernel;
 pub mod passes;
-pub mod shader;
 pub(crate) mod timing;
 
-pub use adopt::{AdoptedCrowd, AdoptedMesh, Vertices};
+pub use adopt::{AdoptedCrowd, AdoptedMesh, MeshSlices, Vertices};
 pub use crowd::{Chunk, CrowdTable};
 pub use device::adapter::{Adapter, apis, summaries};
 pub use device::commands::{Commands, Flight};
-pub use device::gpu::{Edit, Gpu};
+pub use device::gpu::{Edit, Gpu, ShaderChecks};
 pub use draw::capture::Capture;
 pub use draw::ground::ground;
 pub use draw::overlay::{Beneath, LineEnd, Overlay, opaque, skeleton_lines};
-pub use draw::surfaces::Surfaces;
+pub use draw::surfaces::{ImageReader, Surfaces};
 pub use forms::mesh::{MeshForm, OwnMesh, mesh_bytes};
 pub use forms::palettes::{PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES};
 pub use passes::pose::PoseBytes;
 pub use passes::strategy::{Posing, Skinning, Strategy};
 pub use passes::upload::uploaded_bytes;
 pub use passes::vertices::Drawable;
+pub use skinbench_shaders as shader;
 /// The version whose types are in public functions.
 pub use wgpu;

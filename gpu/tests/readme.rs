@@ -45,46 +45,45 @@ fn one_mesh_from_matrices() -> Result<(), Box<dyn Error>> {
     let storage = |bytes| program.storage(bytes);
 
     // README
-    use skinbench_gpu::passes::skin_kernels::INSTANCES;
-    use skinbench_gpu::{AdoptedMesh, Gpu};
-    use skinbench_kernels::{model::*, vertex::VertexFormat};
+    use skinbench_gpu::passes::skin_kernels::COLUMNS;
+    use skinbench_gpu::{AdoptedMesh, Gpu, MeshSlices, ShaderChecks};
+    use skinbench_kernels::vertex::VertexFormat;
 
     // A triangle, whose last vertex follows the second of two matrices.
-    let mut builder = SkeletonBuilder::new();
-    builder.joint("low", None, glam::Vec3::ZERO);
-    builder.joint("high", Some("low"), glam::Vec3::ZERO);
-    let skeleton = builder.build()?.skeleton;
-    let mut influences = Influences::default();
-    for joint in [0, 0, 1] {
-        influences.push([(joint, 1.0)]);
-    }
-    let positions = vec![[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 2.0, 0.0]];
-    let triangle = PrimitiveData { positions, influences, indices: vec![0, 1, 2], ..Default::default() };
-    let skin = SkinData::at_rest(&skeleton, vec![0, 1])?;
-    let model = Model::new(ModelParts::new("flag", skeleton, skin, vec![triangle]))?;
+    let triangle = MeshSlices {
+        positions: &[[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 2.0, 0.0]],
+        normals: &[[0.0, 0.0, 1.0]; 3],
+        tangents: &[], // the format has none
+        joints: &[[0; 4], [0; 4], [1, 0, 0, 0]],
+        weights: &[[1.0, 0.0, 0.0, 0.0]; 3],
+        matrices: 2,
+    };
 
-    // Once. Two buffers of vertices take turns, so that motion vectors find the last frame's in the other one.
-    let gpu = Gpu::adopt(&adapter, device.clone(), queue.clone());
-    let matrices = storage(2 * 48); // filled by your program
-    let mut mesh = AdoptedMesh::new(&gpu, model.into(), VertexFormat::default(), 1, &matrices, &INSTANCES)?;
-    let buffers = [storage(mesh.output_bytes()), storage(mesh.output_bytes())];
-    let turns = [mesh.bind(&buffers[0])?, mesh.bind(&buffers[1])?];
+    // Once. Two slices for vertices take turns, so that motion vectors find the last frame's in the other one.
+    let gpu = Gpu::adopt(&adapter, device.clone(), queue.clone(), ShaderChecks::Unchecked);
+    let matrices = storage(2 * 64); // 4x4, by columns; filled by your program
+    let format = VertexFormat::default(); // positions and unit normals as floats
+    let mesh = AdoptedMesh::from_slices(&gpu, &triangle, format, 1, matrices.slice(..), &COLUMNS)?;
+    let vertices = storage(512);
+    let turns = [mesh.bind(vertices.slice(..256))?, mesh.bind(vertices.slice(256..))?];
 
     for frame in 0..3 {
         let mut encoder = device.create_command_encoder(&Default::default());
-        mesh.record(&turns[frame % 2], &mut encoder); // then your draws of buffers[frame % 2]
+        let mut pass = encoder.begin_compute_pass(&Default::default()); // your other dispatches may share it
+        mesh.record_in(&turns[frame % 2], &mut pass);
+        drop(pass); // then your draws of the slice
         queue.submit([encoder.finish()]);
     }
     // end
 
-    let raised = |y: f32| [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, y, 0.0, 0.0, 1.0, 0.0];
+    let raised = |y: f32| [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, y, 0.0, 1.0];
     queue.write_buffer(&matrices, 0, bytemuck::cast_slice(&[raised(0.0), raised(4.0)]));
-    for (buffer, vertices) in buffers.iter().zip(&turns) {
+    for (turn, bound) in turns.iter().enumerate() {
         let mut encoder = device.create_command_encoder(&Default::default());
-        mesh.record(vertices, &mut encoder);
+        mesh.record(bound, &mut encoder);
         queue.submit([encoder.finish()]);
         let mut read = Vec::new();
-        gpu.read_back(&buffer.clone().into(), 0, 18, &mut read)?;
+        gpu.read_back(&vertices.clone().into(), 64 * turn as u64, 18, &mut read)?;
         let positions = [&read[..3], &read[6..9], &read[12..15]];
         assert_eq!(positions, [[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 6.0, 0.0]]);
     }
@@ -100,7 +99,7 @@ fn a_crowd_posed_on_the_device() -> Result<(), Box<dyn Error>> {
 
     // README
     use skinbench_gpu::passes::skin_kernels::CANDIDATES;
-    use skinbench_gpu::{AdoptedCrowd, Gpu};
+    use skinbench_gpu::{AdoptedCrowd, Gpu, ShaderChecks};
     use skinbench_kernels::crowd::{Crowd, Layer};
     use skinbench_kernels::model::IDENTITY_ROWS;
     use skinbench_kernels::vertex::{Attributes, Encoding, VertexFormat};
@@ -112,11 +111,12 @@ fn a_crowd_posed_on_the_device() -> Result<(), Box<dyn Error>> {
     let walkers = (0..100).map(|number| (IDENTITY_ROWS, Layer::looping(&model, 0, number << 25, 1.0)));
     crowd.push_group(model.clone(), walkers)?;
 
-    // Once. A large crowd is divided into chunks, each of which has a buffer.
-    let gpu = Gpu::adopt(&adapter, device.clone(), queue.clone());
+    // Once. A large crowd is divided into chunks, each of which has a slice.
+    let gpu = Gpu::adopt(&adapter, device.clone(), queue.clone(), ShaderChecks::Unchecked);
     let mut walking = AdoptedCrowd::new(&gpu, &crowd, CANDIDATES)?;
     let buffers: Vec<_> = walking.output_bytes().iter().map(|&bytes| storage(bytes)).collect();
-    let vertices = walking.bind(&buffers)?;
+    let slices: Vec<_> = buffers.iter().map(|buffer| buffer.slice(..)).collect();
+    let vertices = walking.bind(&slices)?;
 
     for tick in 0..3 {
         let mut encoder = device.create_command_encoder(&Default::default());

@@ -15,7 +15,7 @@ use crate::gpu::passes::gameplay::Gameplay;
 use crate::gpu::passes::pose::PoseBytes;
 use crate::gpu::passes::skin::Skin;
 use crate::gpu::passes::upload::Upload;
-use crate::gpu::passes::{Frame, Plan, plan};
+use crate::gpu::passes::{Frame, Outputs, Plan, plan};
 use crate::gpu::{Capture, Drawable, Gpu, PaletteForm, Posing};
 pub use crate::gpu::{Skinning, Strategy};
 use crate::pose::PoseData;
@@ -174,7 +174,7 @@ impl Prepared for PreparedGpu {
             gpu: &self.gpu,
             crowd: frame.crowd,
             tick: frame.tick,
-            outputs: &frame.output.device,
+            outputs: Outputs::Buffers(&frame.output.device),
             kept,
             commands: &mut commands,
             timer,

@@ -5,10 +5,11 @@ use super::settings::ModelArguments;
 use super::{Exit, MachineArguments, common, positive, seconds, tell};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
+use skinbench::asset::decode;
 use skinbench::crowd::TICKS_PER_SECOND;
 use skinbench::frame::{self, FrameInput, Job, StageTimer, View};
 use skinbench::gpu::draw::present::Presenter;
-use skinbench::gpu::{Beneath, Overlay, Surfaces, ground};
+use skinbench::gpu::{Beneath, ImageReader, Overlay, Surfaces, ground};
 use skinbench::harness::single;
 use skinbench::scene::Settings;
 use skinbench::wording;
@@ -105,7 +106,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if arguments.mode == ModeChoice::Wireframe {
         view.mode = frame::Mode::Wireframe;
     }
-    let (surfaces, surface_bytes) = gpu.counted(|| Surfaces::new(gpu, &scene.crowd));
+    let reader = ImageReader {
+        size: decode::size,
+        pixels: decode::decode,
+    };
+    let (surfaces, surface_bytes) = gpu.counted(|| Surfaces::new(gpu, &scene.crowd, reader));
     for note in &surfaces.notes {
         tell(format_args!("note: {note}"));
     }

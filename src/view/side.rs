@@ -1,12 +1,13 @@
 //! One side of the picture: a backend with a crowd, and the means to draw it.
 
 use super::heat::{self, Heat, InstanceWords};
+use crate::asset::decode;
 use crate::backend::{Backend, Context, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, FrameInput, Job, Mode, OutputBuffers, Result, StageTimer, View};
 use crate::frustum::Frustum;
 use crate::gpu::draw::present::Presenter;
-use crate::gpu::{Gpu, LineEnd, Surfaces};
+use crate::gpu::{Gpu, ImageReader, LineEnd, Surfaces};
 use crate::harness::single;
 use crate::reference::{distances, position, vertex_errors};
 use std::sync::Arc;
@@ -60,7 +61,11 @@ impl Side {
             .ok_or_else(|| BackendError::Unavailable("no adapter to draw with".into()))?;
         // Render targets are small compared with crowds, and their size is not known before the first picture.
         let (prepared, output) = single::prepare(backend, context, crowd, job, Some(0), memory)?;
-        let surfaces = Surfaces::new(&gpu, crowd);
+        let reader = ImageReader {
+            size: decode::size,
+            pixels: decode::decode,
+        };
+        let surfaces = Surfaces::new(&gpu, crowd, reader);
         Ok(Self {
             gpu,
             prepared,

@@ -101,35 +101,21 @@ impl Dispatch {
     }
 }
 
-impl layout::Dispatch {
-    /// The number of workgroups for so many instances and slots.
-    pub(crate) fn count(&self, instances: u32, slots: u32) -> u32 {
-        let counted = if self.slots == 1 { slots } else { instances };
-        let threads = u64::from(counted.div_ceil(self.at_once)) * u64::from(self.threads);
-        threads.div_ceil(self.workgroup.into()) as u32
-    }
-
-    /// The workgroups for so many instances and slots.
-    pub(crate) fn workgroups(&self, gpu: &Gpu, instances: u32, slots: u32) -> [u32; 3] {
-        let groups = self.count(instances, slots);
-        let [x, y] = if self.x == 0 {
-            gpu.folded(groups)
+impl Gpu {
+    /// The workgroups that a rule gives for so many instances and slots.
+    pub(crate) fn workgroups_by(
+        &self,
+        rule: &layout::Dispatch,
+        instances: u32,
+        slots: u32,
+    ) -> [u32; 3] {
+        let groups = rule.count(instances, slots);
+        let [x, y] = if rule.x == 0 {
+            self.folded(groups)
         } else {
-            [self.x, groups]
+            [rule.x, groups]
         };
-        [x, y, self.z]
-    }
-
-    /// One thread per instance, in workgroups of this size.
-    pub fn by_instance(workgroup: u32) -> Self {
-        Self {
-            slots: 0,
-            at_once: 1,
-            threads: 1,
-            workgroup,
-            x: 0,
-            z: 1,
-        }
+        [x, y, rule.z]
     }
 }
 
@@ -223,7 +209,7 @@ impl CrowdTable {
         let layout::PosedChunk {
             instances, slots, ..
         } = self.numbers[chunk].posed;
-        Dispatch::Fixed(rule.workgroups(gpu, instances, slots))
+        Dispatch::Fixed(gpu.workgroups_by(rule, instances, slots))
     }
 }
 

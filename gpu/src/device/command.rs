@@ -331,7 +331,6 @@ impl Pass {
             }
             Command::End => *self = Self::Outside,
             Command::Stage(_) | Command::EndStage => {}
-            Command::Kernel { pipeline } => self.compute().set_pipeline(pipeline.get()),
             Command::Pipeline { pipeline } => self.render().set_pipeline(pipeline.get()),
             Command::Bind {
                 index,
@@ -339,14 +338,13 @@ impl Pass {
                 offsets,
             } => match self {
                 Self::Render(pass) => pass.set_bind_group(*index, group.get(), offsets),
-                _ => self.compute().set_bind_group(*index, group.get(), offsets),
+                _ => compute(self.compute(), command),
             },
-            Command::Dispatch {
-                workgroups: [x, y, z],
-            } => self.compute().dispatch_workgroups(*x, *y, *z),
-            Command::DispatchIndirect { counts, offset } => self
-                .compute()
-                .dispatch_workgroups_indirect(counts.object.get(), *offset),
+            Command::Kernel { .. }
+            | Command::Dispatch { .. }
+            | Command::DispatchIndirect { .. } => {
+                compute(self.compute(), command);
+            }
             Command::Indices { buffer } => self
                 .render()
                 .set_index_buffer(buffer.object.get().slice(..), wgpu::IndexFormat::Uint32),
@@ -423,6 +421,28 @@ impl Pass {
                 unreachable!("writes and reads are not commands of an encoder")
             }
         }
+    }
+}
+
+/// Executes a command of compute passes in one.
+///
+/// # Panics
+/// The command is another one.
+pub fn compute(pass: &mut wgpu::ComputePass, command: &Command) {
+    match command {
+        Command::Kernel { pipeline } => pass.set_pipeline(pipeline.get()),
+        Command::Bind {
+            index,
+            group,
+            offsets,
+        } => pass.set_bind_group(*index, group.get(), offsets),
+        Command::Dispatch {
+            workgroups: [x, y, z],
+        } => pass.dispatch_workgroups(*x, *y, *z),
+        Command::DispatchIndirect { counts, offset } => {
+            pass.dispatch_workgroups_indirect(counts.object.get(), *offset);
+        }
+        _ => panic!("a compute pass has no such command"),
     }
 }
 

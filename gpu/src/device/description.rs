@@ -2,11 +2,11 @@
 //! [tape](crate::device::Tape) lists in WebGPU's own form.
 
 use crate::Gpu;
-use crate::device::gpu::WgpuDevice;
+use crate::device::gpu::{ShaderChecks, WgpuDevice};
 use crate::device::{
     BindGroup, ComputePipeline, DEPTH, PipelineLayout, RenderPipeline, Resource, ShaderModule,
 };
-use crate::shader::reflection::Binding;
+use crate::shader::reflection::{Binding, BindingKind};
 use serde_json::{Map, Value, json};
 use skinbench_frame::DeviceObject;
 use std::fmt::Debug;
@@ -73,7 +73,7 @@ impl Gpu {
                 label: Some(label),
                 source: wgpu::ShaderSource::Wgsl(text.into()),
             };
-            if !trusted {
+            if !trusted || open.checks == ShaderChecks::Checked {
                 return open.device.create_shader_module(descriptor);
             }
             let checks = wgpu::ShaderRuntimeChecks::unchecked();
@@ -99,7 +99,7 @@ impl Gpu {
             let entry = |binding: &Binding| wgpu::BindGroupLayoutEntry {
                 binding: binding.number,
                 visibility,
-                ty: binding.ty,
+                ty: binding_type(binding.kind),
                 count: None,
             };
             let entries: Vec<_> = bindings.iter().map(entry).collect();
@@ -112,7 +112,7 @@ impl Gpu {
         self.create(create, || {
             let mut entries = Vec::with_capacity(bindings.len());
             for binding in bindings {
-                let (kind, of_kind) = listed_type(&binding.ty);
+                let (kind, of_kind) = listed_type(binding.kind);
                 let mut entry = json!({"binding": binding.number, "visibility": visibility.bits()});
                 entry[kind] = of_kind;
                 entries.push(entry);
@@ -292,32 +292,46 @@ impl PipelineDescription<'_> {
     }
 }
 
-/// A kind of binding in WebGPU's form: the name of its member, and what that holds.
-fn listed_type(ty: &wgpu::BindingType) -> (&'static str, Value) {
-    match *ty {
-        wgpu::BindingType::Buffer {
-            ty,
-            has_dynamic_offset,
-            ..
-        } => {
-            let ty = match ty {
-                wgpu::BufferBindingType::Uniform => "uniform",
-                wgpu::BufferBindingType::Storage { read_only: true } => "read-only-storage",
-                wgpu::BufferBindingType::Storage { read_only: false } => "storage",
-            };
-            let buffer = json!({"type": ty, "hasDynamicOffset": has_dynamic_offset});
-            ("buffer", buffer)
+/// A kind of binding in wgpu's words.
+fn binding_type(kind: BindingKind) -> wgpu::BindingType {
+    let buffer = |ty, has_dynamic_offset| wgpu::BindingType::Buffer {
+        ty,
+        has_dynamic_offset,
+        min_binding_size: None,
+    };
+    match kind {
+        BindingKind::Uniform { dynamic } => buffer(wgpu::BufferBindingType::Uniform, dynamic),
+        BindingKind::Storage { read_only } => {
+            buffer(wgpu::BufferBindingType::Storage { read_only }, false)
         }
-        wgpu::BindingType::Texture { sample_type, .. } => {
-            let filterable = wgpu::TextureSampleType::Float { filterable: true };
-            let ty = if sample_type == filterable {
-                "float"
+        BindingKind::Texture {
+            array,
+            multisampled,
+        } => wgpu::BindingType::Texture {
+            sample_type: wgpu::TextureSampleType::Float { filterable: array },
+            view_dimension: if array {
+                wgpu::TextureViewDimension::D2Array
             } else {
-                "unfilterable-float"
-            };
-            ("texture", json!({"sampleType": ty}))
+                wgpu::TextureViewDimension::D2
+            },
+            multisampled,
+        },
+        BindingKind::Sampler => wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering),
+    }
+}
+
+/// A kind of binding in WebGPU's form: the name of its member, and what that holds.
+fn listed_type(kind: BindingKind) -> (&'static str, Value) {
+    let buffer = |ty, dynamic| ("buffer", json!({"type": ty, "hasDynamicOffset": dynamic}));
+    match kind {
+        BindingKind::Uniform { dynamic } => buffer("uniform", dynamic),
+        BindingKind::Storage { read_only: true } => buffer("read-only-storage", false),
+        BindingKind::Storage { read_only: false } => buffer("storage", false),
+        BindingKind::Texture { array: true, .. } => ("texture", json!({"sampleType": "float"})),
+        BindingKind::Texture { array: false, .. } => {
+            ("texture", json!({"sampleType": "unfilterable-float"}))
         }
-        _ => ("sampler", json!({})),
+        BindingKind::Sampler => ("sampler", json!({})),
     }
 }
 

@@ -98,6 +98,17 @@ pub struct WgpuDevice {
     pub queries: Option<Queries>,
     /// Avoids compiling a pipeline twice in a process, if the adapter supports it.
     pub pipeline_cache: Option<wgpu::PipelineCache>,
+    /// Checks of this crate's shaders; those of others are always checked.
+    pub checks: ShaderChecks,
+}
+
+/// What this crate's shaders check while they run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShaderChecks {
+    /// Nothing. Indices and counts were checked when models, meshes and crowds were created.
+    Unchecked,
+    /// What wgpu lets all shaders check: indices into buffers, and that loops end. It costs time.
+    Checked,
 }
 
 impl Gpu {
@@ -117,7 +128,13 @@ impl Gpu {
     pub fn open_by(api: Option<Api>, wanted: Option<&str>) -> Result<Arc<Self>> {
         let (adapter, device, queue) = Adapter::open(api, wanted)?;
         let failures = Failures::of(&device);
-        Ok(Self::on(adapter, device, queue, failures))
+        Ok(Self::on(
+            adapter,
+            device,
+            queue,
+            failures,
+            ShaderChecks::Unchecked,
+        ))
     }
 
     /// Opens the first adapter; `None` if there is none.
@@ -138,6 +155,7 @@ impl Gpu {
         device: wgpu::Device,
         queue: wgpu::Queue,
         failures: Failures,
+        checks: ShaderChecks,
     ) -> Arc<Self> {
         let features = adapter.features;
         let timestamps = features.contains(wgpu::Features::TIMESTAMP_QUERY);
@@ -146,6 +164,7 @@ impl Gpu {
             belt: Mutex::new(StagingBelt::new(device.clone(), STAGING_BYTES)),
             queries: timestamps.then(|| Queries::new(&device, &queue, "timestamps", CAPACITY)),
             pipeline_cache: caches.then(|| pipeline_cache(&device)),
+            checks,
             device,
             queue,
         };

@@ -1,7 +1,7 @@
 //! Scaling of textures in linear light.
 
 use rayon::prelude::*;
-use skinbench_formats::decode::Pixels;
+use skinbench_kernels::model::Pixels;
 use std::ops::Range;
 
 /// The image in another size. Each new pixel is the average of those that it covers, weighted by their alpha.

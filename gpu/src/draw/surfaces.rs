@@ -8,10 +8,9 @@ use crate::draw::overlay::unorm8;
 use crate::draw::scaling::scaled;
 use crate::kernel::once_per_key;
 use crate::shader::layout;
-use skinbench_formats::decode::{self, Pixels};
 use skinbench_frame::Purpose;
 use skinbench_kernels::crowd::Crowd;
-use skinbench_kernels::model::{Image, Material, Model, Texture, Wrap};
+use skinbench_kernels::model::{Image, Material, Model, Pixels, Texture, Wrap};
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -26,6 +25,15 @@ const MOST_NOTES: usize = 16;
 /// Texels are sRGB with 8 bits per channel: sampling returns linear light.
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
 
+/// How image files are read. Errors are one line each.
+#[derive(Clone, Copy)]
+pub struct ImageReader {
+    /// Returns the pixels across and down, from a file's header.
+    pub size: fn(&Image) -> Result<[u32; 2], String>,
+    /// Decodes a file.
+    pub pixels: fn(&Image) -> Result<Pixels, String>,
+}
+
 /// Buffers and textures of a crowd's surfaces.
 pub struct Surfaces {
     /// Resources that a draw binds for each group's model.
@@ -37,24 +45,36 @@ pub struct Surfaces {
 impl Surfaces {
     /// Decodes the textures of a crowd's models and scales those of a model to one size, as layers of one texture.
     /// Textures that cannot be decoded are left out and named in [`Surfaces::notes`].
-    pub fn new(gpu: &Gpu, crowd: &Crowd) -> Self {
-        Self::of_models(gpu, crowd.groups().iter().map(|group| &group.model))
+    pub fn new(gpu: &Gpu, crowd: &Crowd, reader: ImageReader) -> Self {
+        let models = crowd.groups().iter().map(|group| &group.model);
+        Self::of_models(gpu, models, reader)
     }
 
     /// As [`Surfaces::new`], of these models.
-    pub(crate) fn of_models<'a>(gpu: &Gpu, models: impl Iterator<Item = &'a Arc<Model>>) -> Self {
+    pub(crate) fn of_models<'a>(
+        gpu: &Gpu,
+        models: impl Iterator<Item = &'a Arc<Model>>,
+        reader: ImageReader,
+    ) -> Self {
         let sampler = gpu.repeating_sampler("surfaces");
         let mut surfaces = Self {
             paints: Vec::new(),
             notes: Vec::new(),
         };
         let addresses = models.map(ByAddress);
-        surfaces.paints =
-            once_per_key(addresses, |model| surfaces.of_model(gpu, &sampler, model.0));
+        surfaces.paints = once_per_key(addresses, |model| {
+            surfaces.of_model(gpu, &sampler, model.0, reader)
+        });
         surfaces
     }
 
-    fn of_model(&mut self, gpu: &Gpu, sampler: &Sampler, model: &Model) -> Vec<Named> {
+    fn of_model(
+        &mut self,
+        gpu: &Gpu,
+        sampler: &Sampler,
+        model: &Model,
+        reader: ImageReader,
+    ) -> Vec<Named> {
         let most = gpu.adapter.limits.max_texture_array_layers as usize;
         let mut images: Vec<&Image> = Vec::new();
         let mut sizes: Vec<[u32; 2]> = Vec::new();
@@ -64,7 +84,7 @@ impl Surfaces {
             if !known.insert(&texture.image) {
                 continue;
             }
-            match decode::size(&texture.image) {
+            match (reader.size)(&texture.image) {
                 Ok(_) if images.len() == most => {
                     self.note(model, format!("more than {most} images"))
                 }
@@ -82,7 +102,7 @@ impl Surfaces {
         }
         let size = layer_size(&sizes);
         let mut layers: Vec<Pixels> = Vec::with_capacity(images.len());
-        images.retain(|image| match decode::decode(image) {
+        images.retain(|image| match (reader.pixels)(image) {
             Ok(pixels) => {
                 layers.push(scaled(&pixels, size));
                 true

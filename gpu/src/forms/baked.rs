@@ -142,7 +142,8 @@ impl<'a> Plan<'a> {
             mut words,
         } = frames;
         let cube = layout::VertexCube {
-            cube,
+            centre: cube.centre,
+            half: cube.half,
             longest,
             padding: [0; 3],
         };

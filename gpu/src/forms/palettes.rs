@@ -75,7 +75,11 @@ impl PaletteForm {
 
     /// Bytes of the palette of an instance of a group, as the host uploads it.
     pub(crate) fn instance_bytes(self, group: &Group) -> usize {
-        let entries = group.model.palette_joints().len();
+        self.palette_bytes(group.model.palette_joints().len())
+    }
+
+    /// Bytes of a palette of so many entries.
+    pub(crate) fn palette_bytes(self, entries: usize) -> usize {
         match self {
             Self::Rows | Self::Workgroup | Self::Texture | Self::Baked(_) => {
                 entries * size_of::<Rows>()

@@ -123,7 +123,7 @@ impl Pass for Cull {
 /// A camera as shaders read it.
 fn camera(frustum: &Frustum) -> layout::Camera {
     layout::Camera {
-        planes: frustum.planes(),
+        planes: frustum.planes().map(|plane| plane.to_array()),
     }
 }
 

@@ -26,6 +26,11 @@ pub const STAGES: [Stage; 2] = [Stage::Bounds, Stage::Sockets];
 
 /// The complete shader of a stage's kernel, for palettes in a form.
 pub fn shader(stage: Stage, form: PaletteForm) -> String {
+    // Kernels that copy palettes to workgroup memory do so for the mesh that they skin.
+    let form = match form {
+        PaletteForm::Workgroup => PaletteForm::Rows,
+        form => form,
+    };
     // Nothing is blended here.
     let palette = form
         .roles()
@@ -40,13 +45,20 @@ pub fn shader(stage: Stage, form: PaletteForm) -> String {
 /// Input of a stage's kernel for a model; boxes grow by `margin` besides their own.
 fn read_of_model(stage: Stage, gpu: &Gpu, reads: &ModelReads, margin: f32) -> Buffer {
     if stage == Stage::Bounds {
-        let boxes = reads.boxes.iter().map(|&own| layout::EntryBox {
-            own,
+        let boxes = reads.boxes.iter().map(|own| layout::EntryBox {
+            centre: own.centre,
+            entry: own.entry,
+            half: own.half,
             margin: reads.margin + margin,
         });
         return gpu.storage(Purpose::Scratch, "boxes", &boxes.collect::<Vec<_>>());
     }
-    gpu.storage(Purpose::Scratch, "sockets", &reads.sockets)
+    let sockets = reads.sockets.iter().map(|socket| layout::Socket {
+        bind: socket.bind,
+        entry: socket.entry,
+        padding: socket.padding,
+    });
+    gpu.storage(Purpose::Scratch, "sockets", &sockets.collect::<Vec<_>>())
 }
 
 /// The pass.

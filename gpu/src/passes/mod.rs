@@ -61,14 +61,23 @@ pub struct Frame<'a> {
     pub crowd: &'a Crowd,
     /// Simulation time.
     pub tick: u32,
-    /// Buffers that spans write their vertices to in turn, unless the backend keeps some of its own.
-    pub outputs: &'a [Buffer],
+    /// Destination of vertices, unless the backend keeps buffers of its own.
+    pub outputs: Outputs<'a>,
     /// `true` if these hold the last frame's vertices of instances that do not move.
     pub kept: bool,
     /// Destination of commands.
     pub commands: &'a mut dyn Recorder,
     /// Clock of the host's part.
     pub timer: &'a mut StageTimer,
+}
+
+/// Where skinned vertices go.
+#[derive(Clone, Copy)]
+pub enum Outputs<'a> {
+    /// To whole buffers, in turn.
+    Buffers(&'a [Buffer]),
+    /// To what [`Skin::bind`](skin::Skin::bind) bound.
+    Bound(&'a [BindGroup]),
 }
 
 impl Frame<'_> {

@@ -416,7 +416,7 @@ fn moving(
     resources.retain(|named| named.0 != "posed");
     resources.push(named("posed", &uniform));
     Some(chunk_calls(gpu, kernels, &resources, posed, |rule| {
-        Dispatch::Fixed(rule.workgroups(gpu, posed.instances, posed.slots))
+        Dispatch::Fixed(gpu.workgroups_by(rule, posed.instances, posed.slots))
     }))
 }
 
@@ -431,6 +431,7 @@ pub(crate) fn blends(crowd: &Crowd) -> bool {
 mod tests {
     use super::*;
     use crate::crowd::chunk::Sharing;
+    use crate::passes::Outputs;
     use crate::passes::tick::Tick;
     use skinbench_characters::walker;
     use skinbench_frame::StageTimer;
@@ -459,7 +460,7 @@ mod tests {
             gpu: &gpu,
             crowd: &crowd,
             tick: 0,
-            outputs: &[],
+            outputs: Outputs::Buffers(&[]),
             kept: false,
             commands: &mut gpu.commands("frame"),
             timer: &mut StageTimer::default(),

@@ -12,7 +12,7 @@ use crate::kernel::{Constants, Kernel, once_per_key};
 use crate::passes::merged;
 use crate::passes::trial::fastest;
 use crate::passes::vertices::{BufferForm, Drawable, StoredVertices};
-use crate::passes::{Frame, Pass};
+use crate::passes::{Frame, Outputs, Pass};
 use crate::shader::{WORKGROUP, layout, wgsl};
 use crate::{Chunk, Gpu};
 use skinbench_frame::{BackendError, Lack, Purpose, Result, Retention, Stage};
@@ -132,6 +132,14 @@ impl SkinKernel {
         }
     }
 
+    /// Compiles it for groups of a kind.
+    fn compile(&self, gpu: &Gpu, kind: Kind) -> Result<Kernel> {
+        // A kernel from outside this crate runs with bounds checks.
+        let trusted = self.text.is_none();
+        let constants = self.constants(kind, gpu.adapter.packs);
+        Kernel::new(gpu, self.name, self.shader(kind), &constants, trusted)
+    }
+
     /// Values of the overrides, including the kernel's own, on an adapter that packs numbers by one instruction or does not.
     pub fn constants(&self, kind: Kind, packs: bool) -> Constants {
         let mut constants = kind.constants();
@@ -215,23 +223,14 @@ impl Skin {
         }
     }
 
-    /// Binds buffers that outputs go to in turn, unless they are bound. A frame with other buffers forgets all but the
-    /// last that were used.
-    pub(crate) fn bind(&mut self, gpu: &Gpu, buffers: &[Buffer]) {
-        if self.known(buffers).is_none() {
-            self.bound.push(self.skin.bind(gpu, buffers));
-        }
+    /// Binds a resource for each output, for frames whose outputs are [`Outputs::Bound`].
+    pub(crate) fn bind(&self, gpu: &Gpu, outputs: &[Resource]) -> Vec<BindGroup> {
+        self.skin.groups(gpu, outputs)
     }
 
     fn known(&self, buffers: &[Buffer]) -> Option<usize> {
         let mut bound = self.bound.iter();
         bound.position(|bound| bound.buffers == buffers)
-    }
-
-    /// Number of sets of buffers that are bound.
-    #[cfg(test)]
-    pub(crate) fn bound(&self) -> usize {
-        self.bound.len()
     }
 
     /// Short description of the chosen kernel for tables, if there was a choice.
@@ -271,10 +270,17 @@ impl Skin {
 
 impl Pass for Skin {
     fn record(&mut self, frame: &mut Frame) {
+        let label = Stage::Skin.name();
         self.stored.reverse();
-        let buffers = match self.stored.first() {
-            Some(stored) => &stored.buffers,
-            None => frame.outputs,
+        let buffers = match (self.stored.first(), frame.outputs) {
+            (Some(stored), _) => &stored.buffers,
+            (None, Outputs::Buffers(buffers)) => buffers,
+            (None, Outputs::Bound(groups)) => {
+                frame.commands.run(Command::Compute { label });
+                self.skin.record(groups, None, false, frame.commands);
+                frame.commands.run(Command::End);
+                return;
+            }
         };
         match self.known(buffers) {
             Some(known) => self.bound.swap(0, known),
@@ -291,7 +297,6 @@ impl Pass for Skin {
         }
         // A ring keeps nothing.
         let kept = frame.kept && buffers.len() == self.skin.outputs;
-        let label = Stage::Skin.name();
         frame.commands.run(Command::Compute { label });
         let groups = &self.bound[0].groups;
         self.skin.record(groups, None, kept, frame.commands);
@@ -300,7 +305,7 @@ impl Pass for Skin {
 }
 
 /// A kernel's pipelines and dispatches for a crowd.
-struct CompiledSkin {
+pub(crate) struct CompiledSkin {
     kernel: &'static SkinKernel,
     characters: Option<Characters>,
     calls: Vec<SkinCall>,
@@ -336,7 +341,10 @@ struct Characters {
 
 impl CompiledSkin {
     /// Compiles a kernel for a crowd, and uploads its meshes.
-    fn new(
+    ///
+    /// # Errors
+    /// As [`Gpu::has`].
+    pub(crate) fn new(
         gpu: &Gpu,
         crowd: &Crowd,
         kernel: &'static SkinKernel,
@@ -352,10 +360,7 @@ impl CompiledSkin {
             kinds = kinds.into_iter().map(merged::kind).collect();
         }
         let compiled = once_per_key(kinds.iter().copied(), |&kind| {
-            // A kernel from outside this crate runs with bounds checks.
-            let trusted = kernel.text.is_none();
-            let constants = kernel.constants(kind, gpu.adapter.packs);
-            Kernel::new(gpu, kernel.name, kernel.shader(kind), &constants, trusted).map(Arc::new)
+            kernel.compile(gpu, kind).map(Arc::new)
         });
         let compiled: Vec<Arc<Kernel>> = compiled.into_iter().collect::<Result<_>>()?;
         let mut characters = None;
@@ -375,7 +380,7 @@ impl CompiledSkin {
                     let first = &table.chunks[tables.first_chunk];
                     let rule = kernel.threads.rule(gpu, tables.workgroups);
                     let all = Work {
-                        dispatch: Dispatch::Fixed(rule.workgroups(gpu, 1, 0)),
+                        dispatch: Dispatch::Fixed(gpu.workgroups_by(&rule, 1, 0)),
                         instances: 1,
                     };
                     skin.calls.push(SkinCall {
@@ -404,11 +409,11 @@ impl CompiledSkin {
             };
             let instances = chunk.overlap(&group.moving()).len() as u32;
             let mut moving = Work {
-                dispatch: Dispatch::Fixed(rule.workgroups(gpu, instances, 0)),
+                dispatch: Dispatch::Fixed(gpu.workgroups_by(&rule, instances, 0)),
                 instances,
             };
             if kernel.threads == ThreadLayout::Character {
-                all.dispatch = Dispatch::Fixed(rule.workgroups(gpu, 1, 0));
+                all.dispatch = Dispatch::Fixed(gpu.workgroups_by(&rule, 1, 0));
                 moving.dispatch = all.dispatch.clone();
             }
             skin.calls.push(SkinCall {
@@ -422,22 +427,60 @@ impl CompiledSkin {
         Ok(skin)
     }
 
+    /// Compiles a kernel for the instances of one mesh, whose numbers and buffers are `inputs`. The kernel takes them in one
+    /// dispatch.
+    ///
+    /// # Errors
+    /// As [`Gpu::has`].
+    pub(crate) fn alone(
+        gpu: &Gpu,
+        kernel: &'static SkinKernel,
+        kind: Kind,
+        numbers: &layout::Chunk,
+        inputs: Vec<Named>,
+    ) -> Result<Self> {
+        let rule = kernel.threads.rule(gpu, numbers.vertices);
+        let all = Work {
+            dispatch: Dispatch::Fixed(gpu.workgroups_by(&rule, numbers.instances, 0)),
+            instances: numbers.instances,
+        };
+        let call = SkinCall {
+            output: 0,
+            kernel: Arc::new(kernel.compile(gpu, kind)?),
+            inputs,
+            moving: all.clone(),
+            all,
+        };
+        Ok(Self {
+            kernel,
+            characters: None,
+            calls: vec![call],
+            outputs: 1,
+        })
+    }
+
     /// Binds all dispatches, with the buffers that outputs go to in turn.
     fn bind(&self, gpu: &Gpu, buffers: &[Buffer]) -> BoundOutputs {
-        let mut groups = Vec::with_capacity(self.calls.len());
-        for call in &self.calls {
-            let output = &buffers[call.output % buffers.len()];
-            let resources = [&call.inputs[..], &[named("output", output)]].concat();
-            groups.push(call.kernel.bind(gpu, 0, &resources));
-        }
+        let outputs = buffers.iter().map(|buffer| named("output", buffer).1);
         BoundOutputs {
             buffers: buffers.to_vec(),
-            groups,
+            groups: self.groups(gpu, &outputs.collect::<Vec<_>>()),
         }
     }
 
+    /// Binds all dispatches, with what outputs go to in turn.
+    pub(crate) fn groups(&self, gpu: &Gpu, outputs: &[Resource]) -> Vec<BindGroup> {
+        let mut groups = Vec::with_capacity(self.calls.len());
+        for call in &self.calls {
+            let output = outputs[call.output % outputs.len()].clone();
+            let resources = [&call.inputs[..], &[("output", output)]].concat();
+            groups.push(call.kernel.bind(gpu, 0, &resources));
+        }
+        groups
+    }
+
     /// Records the dispatches of one output or of all, with their bindings, for all instances or for those that move.
-    fn record(
+    pub(crate) fn record(
         &self,
         groups: &[BindGroup],
         only: Option<usize>,

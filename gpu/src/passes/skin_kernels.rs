@@ -52,6 +52,9 @@ pub const SHARED: SkinKernel = SkinKernel {
 /// One thread per vertex and sixteen instances; the vertex stays in registers.
 pub const INSTANCES: SkinKernel = by_instances("instances", 16, PaletteForm::Rows);
 
+/// As [`INSTANCES`], for palettes of 4x4 matrices by columns, as glam and most engines have them.
+pub const COLUMNS: SkinKernel = by_instances("columns", 16, PaletteForm::Columns);
+
 /// As [`INSTANCES`], for adapters and crowds for which sixteen instances per thread leave too few threads.
 pub const FOUR_INSTANCES: SkinKernel = by_instances("instances, 4 at a time", 4, PaletteForm::Rows);
 

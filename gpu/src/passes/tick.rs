@@ -8,7 +8,7 @@ use crate::passes::{Frame, Pass};
 use crate::shader::layout::{self, NONE};
 use bytemuck::Zeroable;
 use skinbench_frame::Purpose;
-use skinbench_kernels::crowd::{Crowd, Fade, UpdateRate};
+use skinbench_kernels::crowd::{Crowd, Fade, Layer, UpdateRate};
 use std::ops::Range;
 
 /// The pass. It is so short that no stage is timed.
@@ -53,6 +53,38 @@ impl Pass for Tick {
     }
 }
 
+/// A layer in the kernels' layout.
+pub(crate) fn played(layer: &Layer) -> layout::Layer {
+    let modes = [
+        layer.kind as u8,
+        layer.playback as u8,
+        layer.fade as u8,
+        layer.in_step,
+    ];
+    layout::Layer {
+        clip: layer.clip,
+        phase: layer.phase,
+        step: layer.step,
+        time_base: layer.time_base,
+        time_scale: layer.time_scale,
+        frame_rate: layer.frame_rate,
+        modes: u32::from_le_bytes(modes),
+        weight: layer.weight,
+        mask: layer.mask,
+        period: layer.schedule.period,
+        offset: layer.schedule.offset,
+        length: layer.schedule.length,
+        fade_in: layer.schedule.fade_in,
+        fade_out: layer.schedule.fade_out,
+        pace: layer.pace,
+        frame_time: if layer.frame_rate == 0.0 {
+            0.0
+        } else {
+            1.0 / layer.frame_rate
+        },
+    }
+}
+
 /// Players and layers of some instances in the kernels' layout. Layers and slots are relative to those of the first
 /// instance.
 fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec<layout::Layer>) {
@@ -71,7 +103,7 @@ fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec<lay
             every,
             offset,
         });
-        all.extend(layers.iter().map(layout::Layer::from));
+        all.extend(layers.iter().map(played));
         first_slot += slots(crowd, instance);
     }
     (players, all)

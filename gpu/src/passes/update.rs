@@ -3,6 +3,7 @@
 use crate::Gpu;
 use crate::device::{BindGroup, Buffer, Command, Recorder, named};
 use crate::kernel::{Constants, Kernel};
+use crate::passes::tick::played;
 use crate::passes::{Frame, Pass};
 use crate::shader::{WORKGROUP, layout, wgsl};
 use skinbench_frame::{Bytes, Purpose, Result, Stage, StageTimer};
@@ -150,7 +151,7 @@ impl Update {
                     let offsets = crowd.layers().offsets();
                     let place = offsets[instance as usize] - offsets[first as usize];
                     for (place, layer) in (place..).zip(&crowd.layers_at(instance, tick)) {
-                        buffer.push(place, bytemuck::cast_slice(&[layout::Layer::from(layer)]));
+                        buffer.push(place, bytemuck::cast_slice(&[played(layer)]));
                     }
                 }
             }

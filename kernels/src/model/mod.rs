@@ -31,7 +31,7 @@ pub use mesh::{
     VertexOrigin, VertexRun, area_normals,
 };
 pub use notes::Notes;
-pub use parts::{Axes, Handedness, Image, Material, ModelParts, Texture, Wrap};
+pub use parts::{Axes, Handedness, Image, Material, ModelParts, Pixels, Texture, Wrap};
 pub use shape::Shape;
 pub use skeleton::{Joint, JointTransform, MAX_JOINTS, NO_PARENT, Skeleton, Transform};
 pub use skeleton_builder::{BuiltSkeleton, Frame, JointBuilder, SkeletonBuilder};

@@ -87,6 +87,15 @@ pub enum Image {
     File(PathBuf),
 }
 
+/// A decoded image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pixels {
+    /// Pixels across and down.
+    pub size: [u32; 2],
+    /// RGBA, 8 bits each, colours in sRGB; rows from the top.
+    pub rgba: Vec<u8>,
+}
+
 /// Behaviour of a texture outside 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Wrap {

@@ -117,13 +117,15 @@ impl SkeletonBuilder {
         parent: Option<&str>,
         offset: Vec3,
     ) -> &mut JointBuilder {
-        self.joints.push_mut(JointBuilder {
+        let index = self.joints.len();
+        self.joints.push(JointBuilder {
             name: name.into(),
             parent: parent.map(Into::into),
             offset,
             orientation: Quat::IDENTITY,
             length: None,
-        })
+        });
+        &mut self.joints[index]
     }
 
     /// The skeleton.

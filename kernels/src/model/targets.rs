@@ -278,7 +278,7 @@ fn sorted(primitives: Vec<(&TargetDeltas, &[u32])>) -> Result<Vec<SortedDeltas>,
         ));
     }
     sorted.sort_unstable_by_key(|delta| (delta.target, delta.vertex));
-    for [a, b] in sorted.array_windows() {
+    for (a, b) in sorted.iter().zip(sorted.iter().skip(1)) {
         if (a.target, a.vertex) == (b.target, b.vertex) {
             return Err(DataError::new(
                 format!("target {}", a.target),

@@ -38,9 +38,9 @@ impl KeySpan {
         // Importers write a jump as two keys at neighbouring floats. No rate can follow it, so it does not count.
         let intervals = lines
             .iter()
-            .flat_map(|times| times.array_windows())
-            .filter(|[a, b]| a.next_up() < *b);
-        let shortest = intervals.map(|[a, b]| b - a).fold(f32::INFINITY, f32::min);
+            .flat_map(|times| times.iter().zip(&times[1..]))
+            .filter(|(a, b)| a.next_up() < **b);
+        let shortest = intervals.map(|(a, b)| b - a).fold(f32::INFINITY, f32::min);
         let start = lines
             .iter()
             .map(|times| times[0])

@@ -1,10 +1,11 @@
 //! Pictures: textures on surfaces, and tints. Timed frames have neither.
 
 use crate::backends::common::{context, crowd, prepare};
+use skinbench::asset::decode;
 use skinbench::crowd::Crowd;
 use skinbench::frame::{FrameInput, Mode, StageTimer, View};
-use skinbench::gpu::Surfaces;
 use skinbench::gpu::draw::present::Presenter;
+use skinbench::gpu::{ImageReader, Surfaces};
 use skinbench::model::{
     Axes, Clip, IDENTITY_ROWS, Image, Influences, Joint, JointTransform, Material, Model,
     ModelParts, Notes, PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Texture,
@@ -13,6 +14,11 @@ use skinbench::model::{
 use skinbench::registry;
 use std::io::Cursor;
 use std::sync::Arc;
+
+const READER: ImageReader = ImageReader {
+    size: decode::size,
+    pixels: decode::decode,
+};
 
 const SIZE: u32 = 64;
 const RED: [u8; 4] = [255, 0, 0, 255];
@@ -109,7 +115,7 @@ fn drawn(crowd: &Crowd, name: &str, tinted: Option<bool>, view: View) -> Option<
     let mut presenter = match tinted {
         None => Presenter::new(Arc::clone(gpu), crowd, view, 1).unwrap(),
         Some(tinted) => {
-            let surfaces = Surfaces::new(gpu, crowd);
+            let surfaces = Surfaces::new(gpu, crowd, READER);
             assert!(surfaces.notes.is_empty(), "{:?}", surfaces.notes);
             Presenter::for_pictures(Arc::clone(gpu), crowd, view, &surfaces, tinted).unwrap()
         }
@@ -294,7 +300,7 @@ fn a_texture_that_cannot_be_decoded_is_noted_and_its_surface_is_plain() {
         ..white(texture(broken))
     };
     let crowd = square(red);
-    let surfaces = Surfaces::new(gpu, &crowd);
+    let surfaces = Surfaces::new(gpu, &crowd, READER);
     assert!(
         matches!(&surfaces.notes[..], [note] if note.starts_with("square: a texture is left out: "))
     );

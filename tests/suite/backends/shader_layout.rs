@@ -22,14 +22,6 @@ macro_rules! layout_of {
     ($name:ident: $($field:ident),*) => {
         (stringify!($name), size_of::<layout::$name>(), vec![$((stringify!($field), offset_of!(layout::$name, $field))),*])
     };
-    // Fields of structs that hold others, which WGSL writes out.
-    ($name:ident: $($field:ident = $($part:ident).+),*) => {
-        (
-            stringify!($name),
-            size_of::<layout::$name>(),
-            vec![$((stringify!($field), offset_of!(layout::$name, $($part).+))),*],
-        )
-    };
 }
 
 fn shared() -> Vec<Layout> {
@@ -59,11 +51,8 @@ fn shared() -> Vec<Layout> {
         layout_of!(Player: first_layer, layers, first_slot, inertial, every, offset),
         layout_of!(Joint: rotation, translation, parent, scale, matrix),
         layout_of!(
-            Layer: clip = layer.clip, phase = layer.phase, step = layer.step, time_base = layer.time_base,
-            time_scale = layer.time_scale, frame_rate = layer.frame_rate, modes = layer.kind, weight = layer.weight,
-            mask = layer.mask, period = layer.schedule.period, offset = layer.schedule.offset,
-            length = layer.schedule.length, fade_in = layer.schedule.fade_in, fade_out = layer.schedule.fade_out,
-            pace = layer.pace, frame_time = frame_time
+            Layer: clip, phase, step, time_base, time_scale, frame_rate, modes, weight, mask, period, offset, length,
+            fade_in, fade_out, pace, frame_time
         ),
         layout_of!(Now: tick, padding_a, padding_b, padding_c),
         layout_of!(Clip: tracks, timeline, frames, row, numbers, start, interval),
@@ -74,10 +63,10 @@ fn shared() -> Vec<Layout> {
         ),
         layout_of!(Numbers: posed, padding_a, chunk, padding_b),
         layout_of!(Dispatch: slots, at_once, threads, workgroup, x, z),
-        layout_of!(EntryBox: centre = own.centre, entry = own.entry, half = own.half, margin = margin),
+        layout_of!(EntryBox: centre, entry, half, margin),
         layout_of!(Socket: bind, entry, padding),
         layout_of!(BakedClip: first, frames, interval, padding),
-        layout_of!(VertexCube: centre = cube.centre, half = cube.half, longest = longest, padding = padding),
+        layout_of!(VertexCube: centre, half, longest, padding),
     ]
 }
 
@@ -129,7 +118,7 @@ fn differences(wgsl: &str) -> Vec<String> {
             .map(|m| (m.name.as_deref().unwrap_or(""), m.offset as usize))
             .collect();
         match shared().into_iter().find(|(rust, ..)| rust == name) {
-            None => differences.push(format!("{name} is not in gpu/src/shader/layout.rs")),
+            None => differences.push(format!("{name} is not in shaders/src/layout.rs")),
             Some((_, size, fields)) if size != *span as usize || fields != wgsl => {
                 differences.push(format!(
                     "{name}: {size} bytes {fields:?} in Rust, {span} bytes {wgsl:?} in WGSL"

@@ -1,9 +1,13 @@
 //! Every shader that the product assembles is valid, and every file says what it imports.
 
-use crate::backends::common::context;
+use crate::backends::common::{context, small_scene};
+use skinbench::backend::gpu::{Skinning, Strategy};
+use skinbench::backend::{Context, Skinned};
 use skinbench::bake::BakeFormat;
-use skinbench::frame::Purpose;
+use skinbench::frame::{BackendError, FrameInput, Job, OutputBuffers, Purpose, StageTimer};
+use skinbench::frustum::Frustum;
 use skinbench::gpu::device::objects::named;
+use skinbench::gpu::draw::present::Presenter;
 use skinbench::gpu::forms::kind::{Kind, vertex_shader};
 use skinbench::gpu::forms::morph::MorphForm;
 use skinbench::gpu::forms::output::OutputForm;
@@ -12,6 +16,7 @@ use skinbench::gpu::passes::bake;
 use skinbench::gpu::passes::cull;
 use skinbench::gpu::passes::gameplay;
 use skinbench::gpu::passes::pose_kernels::{BATCH_OF_ONE, BATCH_OF_SEVERAL, KERNELS};
+use skinbench::gpu::passes::skin_kernels::COLUMNS;
 use skinbench::gpu::passes::update;
 use skinbench::gpu::passes::vertices::{draw_root, preskinned_shader};
 use skinbench::gpu::shader::reflection::{Binding, Interface};
@@ -19,43 +24,42 @@ use skinbench::gpu::shader::wgsl::{FILES, imports, origin, shader};
 use skinbench::gpu::wgpu::ShaderStages;
 use skinbench::gpu::wgpu::naga;
 use skinbench::gpu::wgpu::naga::valid::{Capabilities, ValidationFlags, Validator};
-use skinbench::gpu::{MeshForm, PaletteForm};
-use skinbench::registry::{skin_kernels, vertex_forms};
+use skinbench::gpu::{Capture, Drawable, Gpu, MeshForm, PaletteForm};
+use skinbench::registry::{BackendEntry, Constructor, REGISTRY, skin_kernels, vertex_forms};
+use skinbench::scene::{BuiltScene, Output, Settings};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 const FORMS: [MeshForm; 2] = [MeshForm::Plain, MeshForm::Packed];
 
-const MORPHS: [MorphForm; 3] = [MorphForm::Sparse, MorphForm::Dense, MorphForm::Texture];
+/// Compute kernels have one form of morph targets.
+const MORPHS: [Option<MorphForm>; 2] = [None, Some(MorphForm::Sparse)];
 
-/// Name and text of every shader that the product can assemble.
+/// Name and text of every shader that the product can assemble; `COLUMNS` is for adopted meshes.
 pub fn all() -> Vec<(String, String)> {
     let mut kernels = Vec::new();
-    for (strategy, mesh) in skin_kernels()
-        .into_iter()
-        .flat_map(|s| FORMS.map(|mesh| (s, mesh)))
-    {
-        let formats = [Attributes::P, Attributes::Pn, Attributes::Pnt]
-            .into_iter()
-            .flat_map(|attributes| {
-                [Encoding::F32, Encoding::Packed].map(|encoding| VertexFormat {
+    for strategy in skin_kernels().into_iter().chain([&COLUMNS]) {
+        for (mesh, morph) in FORMS.into_iter().flat_map(|mesh| MORPHS.map(|m| (mesh, m))) {
+            for (attributes, encoding) in Attributes::ALL
+                .into_iter()
+                .flat_map(|a| [Encoding::F32, Encoding::Packed].map(|encoding| (a, encoding)))
+            {
+                let format = VertexFormat {
                     attributes,
                     encoding,
                     ..Default::default()
-                })
-            });
-        for format in formats {
-            let name = format!("gpu-compute:{}, {mesh:?}, {format:?}", strategy.name);
-            kernels.push((
-                name,
-                strategy.shader(Kind {
+                };
+                let kind = Kind {
                     format,
                     mesh,
                     influences: 16,
                     layers: 4,
-                    morph: None,
-                }),
-            ));
+                    morph,
+                };
+                let name = format!("gpu-compute:{}, {kind:?}", strategy.name);
+                kernels.push((name, strategy.shader(kind)));
+            }
         }
     }
     for kernel in KERNELS {
@@ -87,39 +91,30 @@ pub fn all() -> Vec<(String, String)> {
         ]
         .map(|file| (file.to_owned(), shader(file, &[]))),
     );
-    for (_, mesh, palette) in vertex_forms() {
-        for root in [
-            draw_root(false, false),
-            draw_root(false, true),
-            "capture.wgsl",
-        ] {
-            let wgsl = vertex_shader(mesh, palette, None, root);
-            kernels.push((format!("gpu-vertex, {root}, {palette:?}, {mesh:?}"), wgsl));
-        }
-    }
-    for (morph, attributes) in MORPHS
-        .into_iter()
-        .flat_map(|m| [Attributes::P, Attributes::Pnt].map(|a| (m, a)))
-    {
-        let format = VertexFormat {
-            attributes,
-            ..Default::default()
+    for (_, wanted, palette) in vertex_forms() {
+        // A packed mesh that does not fit is a plain one, and baked vertices have no morph targets.
+        let (meshes, morphs) = match wanted {
+            MeshForm::Packed => (&FORMS[..], Some(Skinning::Vertex(wanted, palette).morph())),
+            MeshForm::Nothing => (&[wanted][..], None),
+            _ => (
+                &[wanted][..],
+                Some(Skinning::Vertex(wanted, palette).morph()),
+            ),
         };
-        let kind = Kind {
-            format,
-            mesh: MeshForm::Plain,
-            influences: 4,
-            layers: 1,
-            morph: Some(morph),
-        };
-        for strategy in skin_kernels() {
-            kernels.push((
-                format!("gpu-compute:{}, {morph:?}, {format:?}", strategy.name),
-                strategy.shader(kind),
-            ));
+        for &mesh in meshes {
+            for root in [
+                draw_root(false, false),
+                draw_root(false, true),
+                "capture.wgsl",
+            ] {
+                let name = format!("gpu-vertex, {root}, {palette:?}, {mesh:?}");
+                kernels.push((name.clone(), vertex_shader(mesh, palette, None, root)));
+                if morphs.is_some() {
+                    let wgsl = vertex_shader(mesh, palette, morphs, root);
+                    kernels.push((format!("{name}, {morphs:?}"), wgsl));
+                }
+            }
         }
-        let wgsl = vertex_shader(kind.mesh, PaletteForm::Rows, kind.morph, "capture.wgsl");
-        kernels.push((format!("gpu-vertex, {morph:?}"), wgsl));
     }
     for stored in OutputForm::ALL {
         for root in [
@@ -142,6 +137,130 @@ pub fn all() -> Vec<(String, String)> {
         }
     }
     kernels
+}
+
+/// The settings whose values select shaders: the form of vertices, motion vectors, what gameplay reads, and instances that
+/// are replaced.
+fn settings() -> Vec<Settings> {
+    let mut all = Vec::new();
+    for (attributes, output, motion) in [
+        (Attributes::P, Output::F32, false),
+        (Attributes::Pn, Output::F32, true),
+        (Attributes::Pnt, Output::F32, true),
+        (Attributes::P, Output::Packed, true),
+        (Attributes::Pn, Output::Packed, false),
+        (Attributes::Pnt, Output::Packed, true),
+    ] {
+        all.push(Settings {
+            instances: Some(4),
+            passes: Some(1),
+            attributes: Some(attributes),
+            output: Some(output),
+            motion,
+            turnover: motion.then_some(0.2),
+            ..Settings::default()
+        });
+    }
+    let with_joints = Settings {
+        bounds: true,
+        sockets: vec!["head".into()],
+        ..all[0].clone()
+    };
+    all.push(with_joints);
+    all
+}
+
+/// The shaders of a frame of a backend that is drawn and read back, as a device that records is asked for them; none if
+/// the backend refuses the crowd.
+fn assembled(strategy: Strategy, scene: &BuiltScene) -> Vec<String> {
+    let gpu = Gpu::recording();
+    let record = || -> skinbench::frame::Result<()> {
+        let context = Context {
+            gpu: Some(Arc::clone(&gpu)),
+            ..Context::default()
+        };
+        let entry = Constructor::Device(strategy).named("tried", "");
+        let backend = entry.create(&context)?;
+        let crowd = &scene.crowd;
+        let job = Job {
+            keep: scene.settings.retention(),
+            frustum: Frustum::new(scene.view_projection()),
+            gameplay: scene.gameplay.clone(),
+            ..Job::default()
+        };
+        let mut output = OutputBuffers::default();
+        if backend.footprint(crowd, &job)?.device_output {
+            gpu.allocate_output(crowd, job.keep, &mut output)?;
+        }
+        let view = scene.view();
+        let mut presenter = Presenter::new(Arc::clone(&gpu), crowd, view, 1)?;
+        let mut prepared = backend.prepare(crowd, &job)?;
+        let mut timer = StageTimer::default();
+        let mut frame = FrameInput {
+            crowd,
+            tick: 0,
+            output: &mut output,
+        };
+        let ticket = prepared.submit(&mut frame, &mut timer)?;
+        ticket
+            .draw(&mut presenter, &prepared.skinned(), &frame, &mut timer)?
+            .finish()?;
+        if let Skinned::Device(Drawable::Shader(source)) = prepared.skinned() {
+            Capture::new(&gpu, crowd, &source)?;
+        }
+        gpu.check()
+    };
+    match record() {
+        Ok(()) => {}
+        Err(BackendError::Unavailable(_)) => return Vec::new(),
+        Err(error) => panic!("{strategy:?}: {error}"),
+    }
+    let tape = gpu.tape().unwrap();
+    let modules = tape.objects.iter();
+    let texts = modules.filter_map(|object| object.value["text"].as_str());
+    texts.map(str::to_owned).collect()
+}
+
+/// The strategies of a backend: one for each kernel that it may choose.
+fn strategies(entry: &BackendEntry) -> Vec<Strategy> {
+    let Constructor::Device(strategy) = entry.constructor else {
+        return Vec::new();
+    };
+    let Skinning::Compute(kernels) = strategy.skin else {
+        return vec![strategy];
+    };
+    let each = kernels.chunks(1).map(|kernel| Strategy {
+        skin: Skinning::Compute(kernel),
+        ..strategy
+    });
+    each.collect()
+}
+
+/// [`all`] is written by hand: what it lacks is neither validated nor compared with Rust.
+#[test]
+fn every_shader_of_a_backend_is_listed() {
+    let listed: BTreeSet<String> = all().into_iter().map(|(_, wgsl)| wgsl).collect();
+    let mut seen = BTreeSet::new();
+    for name in ["smoke", "faces", "zoo"] {
+        for settings in settings() {
+            let scene = small_scene(name).with(settings).build(u64::MAX);
+            // Morph targets have no bounds, and not every model of the zoo has a head.
+            let Ok(scene) = scene else { continue };
+            for entry in REGISTRY.iter() {
+                for strategy in strategies(entry) {
+                    for wgsl in assembled(strategy, &scene) {
+                        assert!(
+                            listed.contains(&wgsl),
+                            "{} on {name}: this shader is not in `all`:\n{wgsl}",
+                            entry.name
+                        );
+                        seen.insert(wgsl);
+                    }
+                }
+            }
+        }
+    }
+    assert!(seen.len() > 60, "{} shaders were tried", seen.len());
 }
 
 /// Parses and validates a complete shader.
@@ -218,7 +337,7 @@ fn bindings_follow_the_shader() {
 
 #[test]
 fn every_file_is_known_and_used() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/gpu/shaders");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders");
     let names = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -297,9 +416,9 @@ fn globals(text: &str) -> BTreeSet<&str> {
     text.lines().filter_map(global).collect()
 }
 
-/// Rows of the table in `skinbench_gpu::shader::wgsl`: a role, its names, and the files that play it.
+/// Rows of the table in `skinbench_shaders::wgsl`: a role, its names, and the files that play it.
 fn roles() -> Vec<(&'static str, Vec<&'static str>, Vec<&'static str>)> {
-    let page = include_str!("../../../gpu/src/shader/wgsl.rs");
+    let page = include_str!("../../../shaders/src/wgsl.rs");
     let cells = |row: &'static str| {
         row.split('|')
             .map(|cell| cell.split('`').skip(1).step_by(2).collect::<Vec<_>>())

@@ -320,7 +320,8 @@ fn exports_keep_textures() {
 mod decoding {
     use super::*;
     use image::{ExtendedColorType, ImageEncoder, ImageFormat};
-    use skinbench::asset::decode::{Pixels, decode, size};
+    use skinbench::asset::decode::{decode, size};
+    use skinbench::model::Pixels;
     use std::io::Cursor;
 
     fn png(size: [u32; 2], pixels: &[u8], color: ExtendedColorType) -> Vec<u8> {

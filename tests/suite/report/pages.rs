@@ -253,6 +253,7 @@ fn pages_have_at_most_24_000_words() {
         "kernels/README.md",
         "formats/README.md",
         "characters/README.md",
+        "shaders/README.md",
         "gpu/README.md",
         "results/README.md",
     ] {

@@ -5,10 +5,9 @@ use crate::Result;
 use crate::spirv::Shader;
 use ash::{khr, vk};
 use naga::ShaderStage;
-use skinbench::gpu::shader::reflection::Binding;
+use skinbench::gpu::shader::reflection::{Binding, BindingKind};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char};
-use wgpu::{BindingType, BufferBindingType};
 
 /// Formats of the pictures that are drawn (`gpu/src/draw/present.rs`).
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
@@ -198,15 +197,12 @@ impl Radv {
         for group in 0..groups {
             let mut descriptors = Vec::new();
             for Binding {
-                name, number, ty, ..
+                name, number, kind, ..
             } in bindings.iter().filter(|b| b.group == group)
             {
-                let ty = match ty {
-                    BindingType::Texture { .. } => vk::DescriptorType::SAMPLED_IMAGE,
-                    BindingType::Buffer {
-                        ty: BufferBindingType::Storage { .. },
-                        ..
-                    } => vk::DescriptorType::STORAGE_BUFFER,
+                let ty = match kind {
+                    BindingKind::Texture { .. } => vk::DescriptorType::SAMPLED_IMAGE,
+                    BindingKind::Storage { .. } => vk::DescriptorType::STORAGE_BUFFER,
                     _ if pipeline.dynamic == Some(&**name) => {
                         vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC
                     }

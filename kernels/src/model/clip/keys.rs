@@ -131,9 +131,8 @@ pub(super) fn check_keys(times: &[f32], values: &[f32], per_key: usize) -> Resul
             "key {key} has the time {time}; expected seconds, 0 or more"
         ));
     }
-    if let Some((key, [before, time])) =
-        times.array_windows().enumerate().find(|(_, [a, b])| b <= a)
-    {
+    let mut pairs = times.iter().zip(times.iter().skip(1)).enumerate();
+    if let Some((key, (before, time))) = pairs.find(|(_, (a, b))| b <= a) {
         return Err(format!(
             "key {} at {time} s does not come after key {key} at {before} s",
             key + 1

@@ -130,8 +130,8 @@ impl Clip {
                 .map_err(|problem| DataError::new(place(index), problem))?;
         }
         if let Some(index) = weights
-            .array_windows()
-            .position(|[a, b]| a.targets.end > b.targets.start)
+            .windows(2)
+            .position(|pair| pair[0].targets.end > pair[1].targets.start)
         {
             return Err(DataError::new(
                 place(index + 1),

@@ -1,5 +1,0 @@
-// The numbers of the only chunk that a dispatch or a draw handles.
-//
-// import Chunk from chunk_numbers.wgsl
-
-@group(0) @binding(0) var<uniform> chunk: Chunk;
