@@ -15,13 +15,15 @@ pub(crate) mod motion;
 mod ordered;
 mod scalar;
 mod stream;
+mod strided;
 mod words;
 
 pub use cluster::skin_clusters;
 pub use clusters::Clusters;
 pub use columns::skin_columns;
 pub use dual_quaternion::{DualQuaternion, lane_dual_quaternions};
-pub use job::{JobError, SkinningInput, SkinningJob, SkinningOutput, Strided};
+pub use job::{JobError, Joints, Palette, SkinningInput, SkinningJob, SkinningOutput, Weights};
 pub use lanes::{LaneBlock, LanePalette, skin_lanes};
 pub use scalar::{skin, skin_shape};
 pub use stream::Store;
+pub use strided::{Strided, StridedMut};

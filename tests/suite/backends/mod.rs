@@ -30,6 +30,5 @@ mod pictures;
 mod shader_layout;
 #[cfg(feature = "gpu")]
 mod shaders;
-mod skinning_job;
 mod turnover;
 mod unchecked;
