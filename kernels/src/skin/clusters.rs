@@ -1,6 +1,7 @@
 //! The vertices of a mesh in clusters that share few joints, and their numbers after skinning.
 
-use super::job::{JobError, SkinningInput};
+use super::job::SkinningInput;
+use super::job_error::JobError;
 use super::stream::{Store, TILE};
 use super::words::{MOST_FLOATS, Matrix, moved, rotated_normal, rotated_tangent};
 use crate::model::{Bounds, Mesh, Rows, Shape};

@@ -2,6 +2,7 @@
 //! prepare. It skins one vertex at a time, as [`super::skin_columns`] does.
 
 use super::columns::{moved_normal, moved_tangent, transform, transposed};
+use super::job_error::{JobError, MOST_INFLUENCES};
 use super::strided::{Strided, StridedMut, View, cells};
 use crate::model::Rows;
 use crate::simd::{self, Isa, Kernel, Simd};
@@ -89,70 +90,6 @@ impl<'a> SkinningOutput<'a> {
             tangents: tangents.map(place),
         }
     }
-}
-
-/// Most influences of a vertex.
-const MOST_INFLUENCES: usize = 256;
-
-/// A fault of a [`SkinningJob`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum JobError {
-    /// A buffer ends before its last vertex.
-    #[error(
-        "{array}: {given} bytes are too few; {vertices} vertices that are {stride} bytes apart take {needed}"
-    )]
-    TooShort {
-        /// Name of the array.
-        array: &'static str,
-        /// Bytes of the buffer after the offset.
-        given: usize,
-        /// Bytes that the vertices need.
-        needed: usize,
-        /// Number of vertices.
-        vertices: usize,
-        /// Stride of the array in bytes.
-        stride: usize,
-    },
-    /// Vertices that overlap.
-    #[error("{array}: a stride of {stride} bytes; each vertex has {width}")]
-    Stride {
-        /// Name of the array.
-        array: &'static str,
-        /// Stride of the array in bytes.
-        stride: usize,
-        /// Bytes of a vertex.
-        width: usize,
-    },
-    /// Vertices that no matrix moves, or more influences than there may be.
-    #[error("influences: {given}; a vertex needs 1 to {MOST_INFLUENCES}")]
-    Influences {
-        /// Influences of a vertex.
-        given: usize,
-    },
-    /// An output whose input is missing.
-    #[error("{array}: the job has none to skin")]
-    NoInput {
-        /// Name of the array.
-        array: &'static str,
-    },
-    /// A palette without the matrices that vertices name.
-    #[error("palette: {given} matrices are too few; a vertex names matrix {largest}")]
-    Palette {
-        /// Number of matrices.
-        given: usize,
-        /// Largest index that a vertex names.
-        largest: u16,
-    },
-    /// A range of vertices that the job does not have.
-    #[error("vertices {first} to {end}: the job has {vertices}")]
-    Range {
-        /// First vertex of the range.
-        first: usize,
-        /// Vertex after the last one.
-        end: usize,
-        /// Vertices of the job.
-        vertices: usize,
-    },
 }
 
 impl Joints<'_> {
@@ -245,17 +182,20 @@ unsafe fn convert<const N: usize, T>(
     out: &mut [T],
     convert: impl Fn(&[u8; N]) -> T,
 ) {
-    // Without gaps, all vertices are one list, which the compiler converts in vectors.
-    let width = if numbers.stride == N * influences {
-        out.len()
-    } else {
-        influences
-    };
-    for (vertex, out) in out.chunks_exact_mut(width.max(1)).enumerate() {
+    // Constant numbers are converted in vectors; so are all vertices at once that have no gaps between them.
+    let is_list = numbers.stride == N * influences && !out.is_empty();
+    let width = if is_list { out.len() } else { influences };
+    for (vertex, out) in out.chunks_exact_mut(width).enumerate() {
         // SAFETY: the caller's.
         let numbers = unsafe { numbers.numbers(vertex, width) };
-        for (out, number) in out.iter_mut().zip(numbers) {
-            *out = convert(number);
+        if let (Some(out), Some(numbers)) = (out.as_mut_array::<4>(), numbers.as_array::<4>()) {
+            for (out, number) in out.iter_mut().zip(numbers) {
+                *out = convert(number);
+            }
+        } else {
+            for (out, number) in out.iter_mut().zip(numbers) {
+                *out = convert(number);
+            }
         }
     }
 }
@@ -486,12 +426,15 @@ impl<P: Matrices> Kernel for JobKernel<'_, P> {
                 batch.weights.bytes = bytemuck::cast_slice(&weights);
             }
             done += batch.count;
-            match influences {
-                1 => self.skin::<W, S>(&batch, 1),
-                2 => self.skin::<W, S>(&batch, 2),
-                4 => self.skin::<W, S>(&batch, 4),
-                8 => self.skin::<W, S>(&batch, 8),
-                _ => self.skin::<W, S>(&batch, influences),
+            // With the usual number of influences, vertices do not ask for the treatment of normals.
+            match (influences, self.normals) {
+                (4, Normals::Raw) => self.skin::<W, S>(&batch, 4, Normals::Raw),
+                (4, Normals::Unit) => self.skin::<W, S>(&batch, 4, Normals::Unit),
+                (4, Normals::Exact) => self.skin::<W, S>(&batch, 4, Normals::Exact),
+                (1, normals) => self.skin::<W, S>(&batch, 1, normals),
+                (2, normals) => self.skin::<W, S>(&batch, 2, normals),
+                (8, normals) => self.skin::<W, S>(&batch, 8, normals),
+                (_, normals) => self.skin::<W, S>(&batch, influences, normals),
             }
         }
     }
@@ -509,7 +452,7 @@ struct Batch<'a> {
 impl<P: Matrices> JobKernel<'_, P> {
     /// Skins the vertices of a batch; a constant number of influences is unrolled.
     #[inline(always)]
-    fn skin<const W: usize, S: Simd<W>>(&self, batch: &Batch, influences: usize) {
+    fn skin<const W: usize, S: Simd<W>>(&self, batch: &Batch, influences: usize, form: Normals) {
         let Self { input, output, .. } = self;
         let first = self.first + batch.done;
         let positions = input.positions.from(first);
@@ -529,11 +472,11 @@ impl<P: Matrices> JobKernel<'_, P> {
                 let position = transform::<W, S>(m, positions.floats(vertex), t);
                 output.positions.store(place, position.xyz().to_array());
                 if let Some((from, to)) = normals {
-                    let normal = moved_normal::<W, S>(m, from.floats(vertex), self.normals);
+                    let normal = moved_normal::<W, S>(m, from.floats(vertex), form);
                     to.store(place, normal.xyz().to_array());
                 }
                 if let Some((from, to)) = tangents {
-                    let tangent = moved_tangent::<W, S>(m, from.floats(vertex), self.normals);
+                    let tangent = moved_tangent::<W, S>(m, from.floats(vertex), form);
                     to.store(place, tangent.xyz().to_array());
                 }
             }

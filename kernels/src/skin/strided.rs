@@ -1,6 +1,6 @@
 //! Numbers of vertices in the buffers of an engine: inputs and places of a skinning job.
 
-use super::job::JobError;
+use super::job_error::JobError;
 use bytemuck::{NoUninit, Pod};
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -63,7 +63,8 @@ impl<'a> StridedMut<'a> {
         Self::of_cells(cells(buffer), offset, stride)
     }
 
-    pub(super) fn of_cells(cells: &'a [Cell<u8>], offset: usize, stride: usize) -> Self {
+    /// Places, as [`StridedMut::new`], in a buffer that other places may share.
+    pub fn of_cells(cells: &'a [Cell<u8>], offset: usize, stride: usize) -> Self {
         Self(View {
             bytes: cells.get(offset..).unwrap_or_default(),
             stride,

@@ -1,6 +1,7 @@
 //! Backends against the f64 reference: parity, mutants, pictures, shader layouts, kernels.
 
 mod abilities;
+mod benches;
 #[cfg(all(feature = "gpu", feature = "resample"))]
 #[cfg(feature = "gpu")]
 mod clocks;
