@@ -309,6 +309,11 @@ fn imports_of_the_kernels_go_down() {
 }
 
 #[test]
+fn imports_of_the_c_interface_go_down() {
+    assert_down("capi/src/lib.rs");
+}
+
+#[test]
 fn imports_of_the_formats_go_down() {
     assert_down("formats/src/lib.rs");
 }

@@ -7,6 +7,7 @@ use crate::model::compact::{ClipError, Compact, Samples};
 use crate::model::{Channel, Clip, ClipKeys, Model, RawKeys, Skeleton, Transform};
 use crate::pose::{Affine, ErrorPoints, KeySpan, Local, block, first_row, one};
 use crate::simd::Isa;
+#[cfg(feature = "rayon")]
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -44,9 +45,11 @@ pub fn compacted(model: Model, error: f64) -> Result<Model, DataError> {
 /// Poses that are not finite.
 pub fn clips(model: &Model, error: f64) -> Result<Vec<Clip>, DataError> {
     let points = ErrorPoints::of(model);
-    model
-        .clips()
-        .par_iter()
+    #[cfg(feature = "rayon")]
+    let clips = model.clips().par_iter();
+    #[cfg(not(feature = "rayon"))]
+    let clips = model.clips().iter();
+    clips
         .map(|clip| {
             let mut poses_left = poses_for(model, clip);
             compact(model.skeleton(), &points, clip, error, &mut poses_left)

@@ -256,7 +256,7 @@ fn rotate<const W: usize, S: Simd<W>>([x, y, z]: [Vec4; 3], v: [f32; 3]) -> Vec4
 /// # Safety
 /// Each joint is less than the length of the palette.
 #[inline(always)]
-pub(super) unsafe fn columns<const W: usize, S: Simd<W>>(
+unsafe fn columns<const W: usize, S: Simd<W>>(
     palette: &[Rows],
     joints: &[u16],
     weights: &[f32],
@@ -267,6 +267,12 @@ pub(super) unsafe fn columns<const W: usize, S: Simd<W>>(
         let entry = unsafe { palette.get_unchecked(usize::from(joint)) };
         rows = Some(S::add_rows(weight, entry, rows));
     }
+    transposed(rows)
+}
+
+/// The four columns of three rows, or of zeros; the w components are not used.
+#[inline(always)]
+pub(super) fn transposed(rows: Option<[Vec4; 3]>) -> [Vec4; 4] {
     let [x, y, z] = rows.unwrap_or([Vec4::ZERO; 3]);
     let columns = glam::Mat4::from_cols(x, y, z, z).transpose();
     [

@@ -1,6 +1,7 @@
 //! Backends against the f64 reference: parity, mutants, pictures, shader layouts, kernels.
 
 mod abilities;
+mod benches;
 #[cfg(feature = "gpu")]
 mod clocks;
 mod combinations;
@@ -28,6 +29,5 @@ mod pictures;
 mod shader_layout;
 #[cfg(feature = "gpu")]
 mod shaders;
-mod skinning_job;
 mod turnover;
 mod unchecked;
