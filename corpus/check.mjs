@@ -62,7 +62,7 @@ export function judge(expected, answered) {
   }
   const { tolerance } = expected;
   const right = position <= tolerance.position && direction <= tolerance.direction;
-  const verdict = right ? 'right' : expected.optional ? 'not supported' : 'wrong';
+  const verdict = right ? 'right' : expected.optional ? 'differs' : 'wrong';
   return { verdict, position, direction, note: right ? '' : place };
 }
 

@@ -65,7 +65,7 @@ def judge(expected, answered):
                 direction = max(direction, nearest(want, name, got[name], angle)[0])
     tolerance = expected["tolerance"]
     right = position <= tolerance["position"] and direction <= tolerance["direction"]
-    verdict = "right" if right else "not supported" if expected["optional"] else "wrong"
+    verdict = "right" if right else "differs" if expected["optional"] else "wrong"
     return verdict, position, direction, "" if right else place
 
 

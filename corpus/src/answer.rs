@@ -59,7 +59,7 @@ pub enum Judgement {
 pub struct Judged {
     /// Name of the asset.
     pub asset: String,
-    /// `true` if engines need not support it.
+    /// `true` if engines need not support it, or if the file is not valid.
     pub optional: bool,
     /// The verdict.
     pub judgement: Judgement,

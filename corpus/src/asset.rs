@@ -15,7 +15,7 @@ pub struct Asset {
     pub report: &'static str,
     /// What an engine may choose; empty if the specification leaves nothing open.
     pub open: &'static str,
-    /// `true` if an engine need not support it by the specification.
+    /// `true` if an engine need not support it by the specification, or if the file is not valid.
     pub optional: bool,
     /// Why the Khronos validator reports an error; empty for a valid file.
     pub invalid: &'static str,

@@ -95,7 +95,7 @@ pub struct Expected {
     pub report: String,
     /// What an engine may choose; may be empty.
     pub open: String,
-    /// `true` if engines need not support it.
+    /// `true` if engines need not support it, or if the file is not valid.
     pub optional: bool,
     /// Why the file is not valid; empty if it is.
     pub invalid: String,

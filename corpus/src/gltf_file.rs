@@ -44,6 +44,8 @@ pub struct Accessor {
     elements: Option<Vec<Vec<u8>>>,
     /// Bytes from one element to the next; 0 for elements that follow each other.
     pub stride: usize,
+    /// `true` if the view ends with the last element, not a stride after its start.
+    pub ends_early: bool,
     /// Bytes before the first element, half of them in front of the view.
     pub offset: usize,
     sparse: Option<Sparse>,
@@ -79,6 +81,7 @@ impl Accessor {
             }),
             elements: Some(elements),
             stride: 0,
+            ends_early: false,
             offset: 0,
             sparse: None,
         }
@@ -238,7 +241,8 @@ impl Layout {
         let mut bytes = vec![0x7f; inner];
         for (index, element) in elements.iter().enumerate() {
             bytes.extend(element);
-            if index + 1 < elements.len() {
+            let is_last = index + 1 == elements.len();
+            if !(is_last && accessor.ends_early) {
                 let end = inner + (index + 1) * accessor.stride.max(element.len());
                 bytes.resize(end, 0x7f);
             }

@@ -21,7 +21,7 @@ const COLUMNS: [Column<Judged>; 6] = [
 fn verdict(judged: &Judged) -> &'static str {
     match judged.judgement {
         Judgement::Right => "right",
-        Judgement::Wrong if judged.optional => "not supported",
+        Judgement::Wrong if judged.optional => "differs",
         Judgement::Wrong => "wrong",
         Judgement::Refused(_) => "refused",
         Judgement::Unusable(_) => "missing",
@@ -54,7 +54,7 @@ pub fn text(answer: &Answer, judged: &[Judged], screen: Screen) -> String {
         }
     }
     let mut verdicts = Vec::new();
-    for known in ["right", "wrong", "not supported", "refused", "missing"] {
+    for known in ["right", "wrong", "differs", "refused", "missing"] {
         let count = judged
             .iter()
             .filter(|judged| verdict(judged) == known)

@@ -5,9 +5,15 @@ use crate::asset::Asset;
 use crate::gltf_file::{Accessor, Component, GltfFile, remove};
 use serde_json::json;
 
-pub const ASSETS: [Asset; 9] = [
+pub const ASSETS: [Asset; 10] = [
     Asset::new("interleaved", "data-alignment", "All attributes are in one view, vertex beside vertex.", interleaved),
-    Asset::new("strided", "data-alignment", "Positions and weights are 32 bytes apart, with other bytes between.", strided),
+    Asset::new("strided", "data-alignment", "Positions and weights are 32 bytes apart, with other bytes between.", strided),    Asset::new(
+        "strided-to-the-end",
+        "data-alignment",
+        "Positions are 32 bytes apart, and their view ends with the last one, 12 bytes after its start.",
+        strided_to_the_end,
+    ),
+
     Asset::new("offsets", "data-alignment", "View and accessor both begin at an offset.", offsets),
     Asset::new("sparse-positions", "sparse-accessors", "Four positions are stored apart, above others.", sparse_positions),
     Asset::new("sparse-without-view", "sparse-accessors", "The weights have no view: all are 0 but those stored apart.", sparse_without_view),
@@ -28,6 +34,13 @@ fn strided() -> GltfFile {
     let mut file = arm();
     file.accessors[POSITIONS].stride = 32;
     file.accessors[WEIGHTS].stride = 32;
+    file
+}
+
+fn strided_to_the_end() -> GltfFile {
+    let mut file = arm();
+    file.accessors[POSITIONS].stride = 32;
+    file.accessors[POSITIONS].ends_early = true;
     file
 }
 

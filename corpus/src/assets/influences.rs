@@ -25,11 +25,13 @@ pub const ASSETS: [Asset; 10] = [
     Asset::new("unused-joints", "skinned-mesh-attributes", "Influences of weight 0 name a joint that is far away.", unused_joints)
         .reported("KhronosGroup/glTF-Validator#58"),
     Asset {
+        optional: true,
         invalid: "A vertex names a joint twice, with two weights.",
         ..Asset::new("joint-repeated", "skinned-mesh-attributes", "Vertices name the same joint twice: the weights add up.", joint_repeated)
             .reported("KhronosGroup/glTF#2493")
     },
     Asset {
+        optional: true,
         invalid: "Weights do not sum to 1.",
         weight_sum: Some(|vertex| if (4..8).contains(&vertex) { 0.5 } else { 1.0 }),
         ..Asset::new("weights-sum-half", "skinned-mesh-attributes", "The weights of four vertices sum to a half.", weights_sum_half)
@@ -37,6 +39,7 @@ pub const ASSETS: [Asset; 10] = [
             .open("Weights as they are stored, so that vertices approach the origin, or divided by their sum.")
     },
     Asset {
+        optional: true,
         invalid: "Weights do not sum to 1.",
         weight_sum: Some(|vertex| if vertex < 4 { 0.0 } else { 1.0 }),
         ..Asset::new("weights-zero", "skinned-mesh-attributes", "The weights of four vertices are all 0.", weights_zero)
