@@ -130,9 +130,7 @@ fn unused_joints() -> GltfFile {
     binds.push(matrix(1.0, [0.0; 3]));
     file.accessors[BINDS] = Accessor::floats(&binds);
     let mut joints = arm::joints();
-    for joints in &mut joints {
-        *joints = [0.0, 1.0, 2.0, 2.0];
-    }
+    joints.fill([0.0, 1.0, 2.0, 2.0]);
     file.accessors[JOINTS] = Accessor::new(Component::U8, &joints);
     file
 }
