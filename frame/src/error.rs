@@ -41,3 +41,25 @@ pub struct Approximation {
     #[serde(skip)]
     pub clip_error: Option<f64>,
 }
+
+impl Approximation {
+    /// Most that a vertex may be off, over the diagonal of the model's bounds: a hand's breadth of a person. A larger
+    /// tolerance would let almost every wrong vertex pass.
+    pub const MOST: f64 = 0.05;
+
+    /// Checks that the error is small enough to be of use.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] if vertices may be off by more than [`MOST`](Self::MOST).
+    pub fn check(&self) -> Result<()> {
+        // A number that is none is no bound either.
+        if self.position <= Self::MOST {
+            return Ok(());
+        }
+        Err(BackendError::Unavailable(format!(
+            "its vertices may be off by {:.2} of the size here; expected at most {}",
+            self.position,
+            Self::MOST
+        )))
+    }
+}

@@ -51,7 +51,9 @@ pub struct Host {
     pub threads: usize,
     /// Lanes per vector.
     pub lanes: usize,
-    /// Bandwidth over [`Host::BYTES`].
+    /// Size of the buffer in bytes over which the bandwidth was measured: [`Host::BYTES`], or less where memory is scarce.
+    pub bytes: u64,
+    /// Bandwidth over that buffer.
     pub bandwidth: Bandwidth,
     /// Fused multiply-adds per second, counting lanes.
     pub fma: f64,
@@ -167,7 +169,15 @@ fn mixed(traffic: &Traffic, read: f64, written: f64) -> f64 {
     traffic.bytes() as f64 / (traffic.read as f64 / read + traffic.written as f64 / written)
 }
 
+/// The part of a buffer's bytes that this machine can spare, as far as the build can tell.
+fn affordable(bytes: u64) -> u64 {
+    #[cfg(feature = "cli")]
+    let bytes = bytes.min(super::environment::available_memory() / 4);
+    bytes.max(LEAST_BYTES)
+}
+
 fn measure(isa: Isa, bytes: u64, threads: &Threads) -> Bandwidth {
+    let bytes = affordable(bytes);
     let floats = bytes as usize / size_of::<f32>();
     let mut buffer = Aligned::<f32>::zeroed(floats);
     // Each thread gets whole cache lines.
@@ -211,11 +221,13 @@ impl Host {
                 lanes[0] = probe::multiply_add(isa, ROUNDS)
             });
         });
+        let bytes = affordable(Self::BYTES);
         let fma = rate * (lanes.iter().sum::<usize>() * CHAINS * ROUNDS) as f64;
         Self {
             threads: lanes.len(),
             lanes: lanes[0],
-            bandwidth: measure(isa, Self::BYTES, threads),
+            bytes,
+            bandwidth: measure(isa, bytes, threads),
             fma,
         }
     }

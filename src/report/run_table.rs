@@ -7,7 +7,7 @@ use super::table::{Column, Priority, Table, Value, left_out, magnitude, number, 
 use super::{Screen, findings};
 use crate::frame::{AdapterSummary, Stage, StageGroup};
 use crate::harness::environment::Environment;
-use crate::harness::{DeviceLimits, Floor, Host, MachineLimits, Outcome, Status};
+use crate::harness::{DeviceLimits, Floor, MachineLimits, Outcome, Status};
 use crate::results::{Entry, MeasuredScene, Point, Quantity, Recorded, Study};
 use crate::scene::BuiltScene;
 use crate::wording::{counted, counted_as, duration, grouped};
@@ -212,7 +212,7 @@ pub fn limits_text(limits: &MachineLimits) -> String {
             giga(bandwidth.write),
             giga(bandwidth.stream),
             giga(bandwidth.read),
-            mebibytes(Host::BYTES),
+            mebibytes(host.bytes),
             giga(host.fma),
         );
     }

@@ -7,7 +7,7 @@ use super::remark::Remark;
 use super::table::{Column, Table, Value, left_out, time};
 use crate::harness::{Outcome, Status};
 use crate::report::run_table::study_of;
-use crate::results::{Axis, MeasuredScene, Point, Quantity, Sheet, Study, Verdict};
+use crate::results::{Axis, Curve, MeasuredScene, Point, Quantity, Sheet, Study, Verdict};
 use crate::wording::{counted, duration, one_line};
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -126,14 +126,20 @@ pub fn about_times(study: &Study) -> Option<Remark<'_>> {
     is_work.then_some(Remark::DrawingLeftOut)
 }
 
-/// The times of a sheet: headings, then a row for each value of the axis.
+/// The times of a sheet: headings, then a row for each value of the axis. Backends stand in the order of their last times.
 pub fn times(sheet: &Sheet) -> Table {
+    let mut curves: Vec<&Curve> = sheet.curves.iter().collect();
+    curves.sort_by_key(|curve| {
+        let last = curve.points.last();
+        let is_short = last.map(|point| point.value) != sheet.values.last().copied();
+        (is_short, last.map(|point| point.ns))
+    });
     let mut headings = vec![sheet.axis.title()];
-    headings.extend(sheet.curves.iter().map(|curve| curve.backend.as_str()));
+    headings.extend(curves.iter().map(|curve| curve.backend.as_str()));
     let mut table = Table::new(headings);
     for value in &sheet.values {
         let mut row = vec![Value::Count(*value)];
-        for curve in &sheet.curves {
+        for curve in &curves {
             let point = curve.points.iter().find(|point| point.value == *value);
             row.push(time(point.map(|point| point.ns)));
         }

@@ -2,7 +2,7 @@
 
 use super::row::plain;
 use crate::harness::environment::Environment;
-use crate::harness::{DeviceLimits, Host, MachineLimits};
+use crate::harness::{DeviceLimits, MachineLimits};
 use crate::simd::Isa;
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +69,7 @@ impl LimitsRow {
                 isa: isa.name().into(),
                 threads: host.threads,
                 lanes: host.lanes,
-                bytes: Host::BYTES,
+                bytes: host.bytes,
                 write: host.bandwidth.write as u64,
                 stream: host.bandwidth.stream as u64,
                 read: host.bandwidth.read as u64,

@@ -6,7 +6,7 @@ use crate::crowd::{
     Fade, LONGEST, Layer, LayerKind, Playback, REST, Schedule, TICKS_PER_SECOND, UNMASKED,
 };
 use crate::error::DataError;
-use crate::model::{Clip, Model, NO_PARENT};
+use crate::model::{Clip, Model, NO_PARENT, RotationBlend};
 use crate::wording;
 use rand_core::Rng;
 use rand_pcg::Pcg32;
@@ -156,10 +156,10 @@ impl Deriving {
     pub fn clip(&mut self, clip: u32, mode: PlaybackMode, kind: LayerKind) -> Result<u32, String> {
         let key = Derived {
             clip,
-            wrap: mode == PlaybackMode::Wrap,
+            wrap: mode == PlaybackMode::Wrap && clip != REST,
             additive: kind == LayerKind::Additive,
         };
-        if clip == REST || !(key.wrap || key.additive) {
+        if !(key.wrap || key.additive) {
             return Ok(clip);
         }
         if let Some(known) = self.derived.get(&key) {
@@ -171,7 +171,11 @@ impl Deriving {
     }
 
     fn derive(&mut self, key: &Derived) -> Result<u32, DataError> {
-        let mut clip = self.model.clips()[key.clip as usize].clone();
+        let mut clip = match key.clip {
+            // No track differs from the rest pose.
+            REST => Clip::new("rest", None, RotationBlend::Slerp, Vec::new())?,
+            clip => self.model.clips()[clip as usize].clone(),
+        };
         if key.wrap {
             clip = clip.closed()?;
         }

@@ -4,6 +4,7 @@ use crate::characters;
 use crate::crowd::REST;
 use crate::error::DataError;
 use crate::model::{Axes, Handedness, Model, rows_to_affine};
+use crate::reference::ReferencePose;
 use glam::{DVec2, DVec3, Vec3};
 
 const MEMORY: u64 = 1 << 30;
@@ -458,6 +459,20 @@ fn layers_that_the_model_lacks_name_their_place() {
     // A clip made for another layer has no index of its own.
     let derived = layered("kind = \"additive\"\n[[group.layer]]\nclip = 4");
     assert!(error(&derived).contains("unknown clip \"4\""));
+}
+
+/// The rest pose differs nowhere from itself, so its differences add nothing.
+#[test]
+fn an_additive_layer_of_the_rest_pose_adds_nothing() {
+    let plain = built("[[group]]\nmodel = \"walker\"\nclip = \"walk\"");
+    for playback in ["loop", "wrap"] {
+        let scene = built(&format!(
+            "[[group]]\nmodel = \"walker\"\nclip = \"walk\"\n[[group.layer]]\nclip = \"rest\"\n\
+             kind = \"additive\"\nplayback = \"{playback}\""
+        ));
+        let [with, without] = [&scene, &plain].map(|s| ReferencePose::new(&s.crowd, 0, 40).model);
+        assert_eq!(with, without, "{playback}");
+    }
 }
 
 /// Layers in step have one phase at every tick, and fades bring the pace from one clip's to the other's.

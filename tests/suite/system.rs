@@ -102,6 +102,34 @@ fn pipes_and_standard_output_take_outputs() {
     assert!(link.is_symlink());
 }
 
+/// Mesa hides what old OpenGL drivers lack.
+#[cfg(feature = "gpu")]
+#[test]
+fn an_adapter_that_keeps_no_crowd_counts_as_none() {
+    let lacks = [
+        ("-GL_ARB_compute_shader", "has no compute shaders"),
+        (
+            "-GL_ARB_shader_storage_buffer_object",
+            "has no storage buffers",
+        ),
+    ];
+    for (hidden, lack) in lacks {
+        let folder = tempfile::tempdir().unwrap();
+        let run = "run smoke --instances 3 --frames 2 -b cpu-scalar -o out";
+        let output = process(&folder, run)
+            .env("VK_ICD_FILENAMES", "/nonexistent")
+            .env("MESA_EXTENSION_OVERRIDE", hidden)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{said}");
+        assert!(said.contains(lack), "{said}");
+        let rows = summary(&folder.path().join("out"));
+        let scalar = rows.iter().find(of_smoke).unwrap();
+        assert!(scalar.median_ns.is_some());
+    }
+}
+
 /// A file system without room, as a limit of the process sees it.
 #[test]
 fn a_full_disk_does_not_cost_the_table() {

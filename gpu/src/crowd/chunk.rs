@@ -212,7 +212,7 @@ mod tests {
         };
         let (_, all) = divided(1 << 30);
         assert_eq!(all.len(), 1, "one batch of all models");
-        for limit in [100_000, 200_000] {
+        for limit in [200_000, 400_000] {
             let (chunks, batches) = divided(limit);
             let sizes: Vec<_> = batches.iter().map(Range::len).collect();
             assert!(

@@ -134,8 +134,8 @@ impl Adapter {
     /// Opens, by one graphics API or the one that this machine prefers, the adapter with this name (part of the name, any case) or number, or the first.
     ///
     /// # Errors
-    /// [`BackendError::Unavailable`] if there is no adapter, or none with that name or number; or
-    /// [`BackendError::Device`] if it does not open.
+    /// [`BackendError::Unavailable`] if there is no adapter, or none with that name or number, or one that lacks what
+    /// every crowd needs; or [`BackendError::Device`] if it does not open.
     pub(crate) fn open(
         api: Option<Api>,
         wanted: Option<&str>,
@@ -169,18 +169,15 @@ impl Adapter {
             ..Default::default()
         }))
         .map_err(|error| BackendError::Device(error.to_string()))?;
+        let downlevel = adapter.get_downlevel_capabilities().flags;
+        carries_crowds(&summary, downlevel, &device.limits())?;
         let captured = adapter
             .get_texture_format_features(CAPTURE_FORMAT)
             .allowed_usages;
         let own = Self {
             captures: captured.contains(wgpu::TextureUsages::RENDER_ATTACHMENT),
             packs: adapter.get_info().vendor == AMD,
-            ..Self::new(
-                summary,
-                device.limits(),
-                features,
-                adapter.get_downlevel_capabilities().flags,
-            )
+            ..Self::new(summary, device.limits(), features, downlevel)
         };
         Ok((own, device, queue))
     }
@@ -233,6 +230,22 @@ impl Adapter {
             downlevel,
         }
     }
+}
+
+/// Refuses an adapter on which no crowd can be kept: old OpenGL drivers have no compute shaders or no storage buffers,
+/// and their limits are 0.
+fn carries_crowds(
+    summary: &AdapterSummary,
+    downlevel: DownlevelFlags,
+    limits: &Limits,
+) -> Result<()> {
+    let computes = downlevel.contains(DownlevelFlags::COMPUTE_SHADERS)
+        && limits.max_compute_workgroups_per_dimension > 0;
+    let stores = limits.max_storage_buffers_per_shader_stage > 0
+        && limits.max_storage_buffer_binding_size > 0;
+    let AdapterSummary { name, api, .. } = summary;
+    needs(computes, &format!("{name} ({api}) has no compute shaders"))?;
+    needs(stores, &format!("{name} ({api}) has no storage buffers"))
 }
 
 /// Refuses what takes more bytes `at` a time than the adapter allows; `what` ends with its verb.

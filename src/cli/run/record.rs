@@ -2,7 +2,6 @@
 
 use super::super::say_json_line;
 use super::{Progress, common, tell};
-use anyhow::Context as _;
 use flate2::CrcReader;
 use skinbench::backend::Context;
 use skinbench::frame::{AdapterSummary, Clock, Stage};
@@ -37,8 +36,9 @@ pub struct Record {
     failure: Option<io::Error>,
     /// The machine, and the run of the current point.
     pub environment: Environment,
-    /// Checksum of the executable, by which a later run tells results of the same build.
-    binary: String,
+    /// Checksum of the executable, by which a later run tells results of the same build; `None` where the executable cannot
+    /// be read, as without `/proc`.
+    binary: Option<String>,
     /// Number of points so far.
     points: u32,
     /// Results that need not be measured again.
@@ -70,7 +70,7 @@ impl Record {
             folder,
             failure: None,
             environment,
-            binary: checksum_of_binary().context("cannot read this binary")?,
+            binary: checksum_of_binary().ok(),
             points: 0,
             known: HashMap::new(),
             limited: HashSet::new(),
@@ -94,8 +94,12 @@ impl Record {
         if std::fs::metadata(&summary)?.len() == 0 {
             return Ok(());
         }
+        let Some(binary) = &self.binary else {
+            tell("note: cannot read this executable, so all results are measured again");
+            return Ok(());
+        };
         let recorded = Recorded::read(&[summary])?;
-        let ours = format!("-{}.", self.binary);
+        let ours = format!("-{binary}.");
         let clock = self.environment.clock.label();
         let is_foreign = |row: &&Row| row.clock.is_of_device() && row.clock != clock;
         let foreign: HashSet<(&str, String)> = recorded
@@ -147,7 +151,7 @@ impl Record {
             "{}-{}-{}.{}",
             environment::compact_form(&environment.utc),
             std::process::id(),
-            self.binary,
+            self.binary.as_deref().unwrap_or("unknown"),
             self.points
         );
     }

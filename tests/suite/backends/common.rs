@@ -207,6 +207,11 @@ pub fn crowd_of(format: VertexFormat, groups: Vec<(Model, usize)>) -> Crowd {
 
 /// A scene with a picture of 64 by 48 pixels and walkers of 500 vertices, which a processor draws in no time.
 pub fn small_scene(name: &str) -> Scene {
+    small_scene_file(name).read().unwrap()
+}
+
+/// The file of [`small_scene`].
+pub fn small_scene_file(name: &str) -> SceneFile {
     let mut file = SceneFile::find(name).unwrap();
     let mut text = String::new();
     for line in file.text.lines() {
@@ -218,7 +223,7 @@ pub fn small_scene(name: &str) -> Scene {
         text.push('\n');
     }
     file.text = text;
-    file.read().unwrap()
+    file
 }
 
 /// A scene by name, with some settings.
