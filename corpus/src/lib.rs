@@ -12,6 +12,7 @@
 //! | `assets` | all assets |
 //! | `expected` | the vertices that they show |
 //! | `answer` | an engine's vertices, and how far they are off |
+//! | `picture` | the largest error of an engine |
 //! | `folder` | the corpus as files |
 //! | `same` | whether two models are the same character |
 
@@ -22,6 +23,7 @@ mod assets;
 mod expected;
 mod folder;
 mod gltf_file;
+pub mod picture;
 mod same;
 
 pub use answer::{Answer, Answered, Judged, Judgement, judge};

@@ -36,7 +36,14 @@ fn the_corpus_judges_engines() {
     answer["assets"]["step"]["moments"][2]["positions"][5][0] = json!(7.5);
     answer["assets"]["binary"] = json!({"refused": "no binary files"});
     fs::write(&file, answer.to_string()).unwrap();
-    let wrong = ran(skinbench(&folder, "corpus --check answer.json"));
+    let wrong = ran(skinbench(
+        &folder,
+        "corpus --check answer.json --picture worst.svg",
+    ));
+    let picture = fs::read_to_string(folder.path().join("worst.svg")).unwrap();
+    assert!(picture.contains(">step: off by 3"), "{picture}");
+    // Two views of twelve vertices, as expected and as shown.
+    assert_eq!(picture.matches("<circle").count(), 48);
     assert_eq!(wrong.code, Some(3), "{}", wrong.text);
     let row = wrong
         .text
