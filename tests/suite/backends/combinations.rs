@@ -244,9 +244,9 @@ fn machines() -> [Context; 2] {
 /// The text of a scene file with its groups in reverse order.
 fn with_groups_reversed(text: &str) -> String {
     const HEADING: &str = "[[group]]\n";
-    let mut parts = text.split(HEADING);
-    let mut reversed = parts.next().unwrap().to_owned();
-    for group in parts.rev() {
+    let parts: Vec<&str> = text.split(HEADING).collect();
+    let mut reversed = parts[0].to_owned();
+    for group in parts[1..].iter().rev() {
         reversed += HEADING;
         reversed += group;
         reversed += "\n";

@@ -1,7 +1,6 @@
 //! Backends against the f64 reference: parity, mutants, pictures, shader layouts, kernels.
 
 mod abilities;
-#[cfg(all(feature = "gpu", feature = "resample"))]
 #[cfg(feature = "gpu")]
 mod clocks;
 mod combinations;
@@ -18,7 +17,6 @@ mod field_numerics;
 mod gameplay;
 mod kernels;
 mod layers;
-#[cfg(feature = "resample")]
 mod levels;
 mod memory;
 mod morph;

@@ -19,6 +19,7 @@ fn machine() -> MachineLimits {
         hosts: vec![Host {
             threads: 1,
             lanes: 16,
+            bytes: 64 << 20,
             bandwidth,
             fma: 86.1e9,
         }],
