@@ -324,6 +324,11 @@ fn imports_of_the_characters_go_down() {
 }
 
 #[test]
+fn imports_of_the_corpus_go_down() {
+    assert_down("corpus/src/lib.rs");
+}
+
+#[test]
 fn imports_of_the_frame_go_down() {
     assert_down("frame/src/lib.rs");
 }

@@ -69,6 +69,8 @@ Commands:
   dump     Write a model's skinned vertices as CSV
   inspect  Describe a model's content, and the repairs made on import
   convert  Write a model as one glTF binary (.glb)
+  diff     Tell whether two files are the same character, whatever order and units they store it in
+  corpus   Write files that show what skinning should compute, or judge an engine by them
   render   Write a picture of a scene or a model
   view     Open a window on a scene or a model
   web      Make a page that verifies and measures GPU backends in a browser

@@ -4,6 +4,8 @@ mod backends;
 #[cfg(feature = "cli")]
 mod cli;
 mod content;
+#[cfg(feature = "cli")]
+mod corpus;
 mod field;
 mod formats;
 mod gltf;
