@@ -188,7 +188,8 @@ unsafe fn convert<const N: usize, T>(
     for (vertex, out) in out.chunks_exact_mut(width).enumerate() {
         // SAFETY: the caller's.
         let numbers = unsafe { numbers.numbers(vertex, width) };
-        if let (Some(out), Some(numbers)) = (out.as_mut_array::<4>(), numbers.as_array::<4>()) {
+        let four = <&[[u8; N]; 4]>::try_from(numbers);
+        if let (Ok(out), Ok(numbers)) = (<&mut [T; 4]>::try_from(&mut *out), four) {
             for (out, number) in out.iter_mut().zip(numbers) {
                 *out = convert(number);
             }

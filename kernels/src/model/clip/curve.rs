@@ -23,13 +23,13 @@ pub(super) fn shortest_lengths<'a>(
     times: &'a [f32],
     values: &'a [f32],
 ) -> impl Iterator<Item = f64> + 'a {
-    let keys = values.as_chunks().0;
+    let keys: &[CubicKey] = values.as_chunks().0;
     let spans = times
-        .array_windows()
-        .map(|[a, b]| f64::from(*b) - f64::from(*a));
-    keys.array_windows()
+        .windows(2)
+        .map(|times| f64::from(times[1]) - f64::from(times[0]));
+    keys.windows(2)
         .zip(spans)
-        .map(|([from, to], seconds)| Curve::between(from, to, seconds).shortest())
+        .map(|(keys, seconds)| Curve::between(&keys[0], &keys[1], seconds).shortest())
 }
 
 impl Keys {
