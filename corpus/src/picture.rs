@@ -16,7 +16,7 @@ struct Pair {
     got: [f64; 3],
 }
 
-/// The asset with the largest position error among those that are wrong, as SVG; `None` if none is.
+/// The asset with the largest finite position error among those that are wrong, as SVG; `None` if none is.
 ///
 /// # Errors
 /// None but those of the formatter.
@@ -26,7 +26,8 @@ pub fn worst(
     judged: &[Judged],
 ) -> Result<Option<String>, fmt::Error> {
     let wrong = expected.iter().zip(judged);
-    let wrong = wrong.filter(|(_, judged)| judged.judgement == Judgement::Wrong);
+    let wrong = wrong
+        .filter(|(_, judged)| judged.judgement == Judgement::Wrong && judged.position.is_finite());
     let worst = wrong.max_by(|(_, a), (_, b)| a.position.total_cmp(&b.position));
     let Some((expected, judged)) = worst else {
         return Ok(None);

@@ -2,7 +2,7 @@
 
 use super::Screen;
 use super::table::{Column, Table, Value, left_out};
-use crate::wording::{counted, list};
+use crate::wording::counted;
 use skinbench_corpus::{Answer, Judged, Judgement};
 
 const COLUMNS: [Column<Judged>; 6] = [
@@ -65,6 +65,10 @@ pub fn text(answer: &Answer, judged: &[Judged], screen: Screen) -> String {
     }
     let assets = counted(judged.len() as u64, "asset");
     let engine = [answer.engine.as_str(), answer.version.as_str()].join(" ");
-    text += &format!("{}: {} of {assets}\n", engine.trim_end(), list(&verdicts));
+    text += &format!(
+        "{}: {} of {assets}\n",
+        engine.trim_end(),
+        verdicts.join(", ")
+    );
     text + &left_out(&fitted.left_out)
 }
