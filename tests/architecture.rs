@@ -309,6 +309,11 @@ fn imports_of_the_kernels_go_down() {
 }
 
 #[test]
+fn imports_of_the_c_interface_go_down() {
+    assert_down("capi/src/lib.rs");
+}
+
+#[test]
 fn imports_of_the_formats_go_down() {
     assert_down("formats/src/lib.rs");
 }
@@ -316,6 +321,11 @@ fn imports_of_the_formats_go_down() {
 #[test]
 fn imports_of_the_characters_go_down() {
     assert_down("characters/src/lib.rs");
+}
+
+#[test]
+fn imports_of_the_corpus_go_down() {
+    assert_down("corpus/src/lib.rs");
 }
 
 #[test]

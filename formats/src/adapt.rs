@@ -95,7 +95,6 @@ pub(crate) fn add(pairs: &mut Vec<(u16, f32)>, joint: u16, weight: f32) {
 ///
 /// # Errors
 /// A model with morph targets; or a count that cannot be reached, with the closest one.
-#[cfg(feature = "resample")]
 pub fn with_vertices(model: Model, count: u32) -> Result<Model> {
     if !model.mesh().targets().is_empty() {
         let problem = format!(
@@ -137,15 +136,15 @@ pub fn with_vertices(model: Model, count: u32) -> Result<Model> {
 }
 
 /// Kind of note about primitives that keep their vertices.
-#[cfg(feature = "resample")]
 const FLAT: &str =
     "kept the vertices of # primitives whose triangles have fewer than three different corners";
 
-#[cfg(feature = "resample")]
 mod resample {
     use super::{DataError, MAX_INFLUENCES, Result, add};
     use glam::{Vec3, Vec4};
-    use meshopt::{SimplifyOptions, VertexDataAdapter, simplify, simplify_sloppy};
+    use meshoptimizer_rs::{
+        Positions, SimplifyOptions, SimplifySettings, Workspace, simplify, simplify_sloppy,
+    };
     use skinbench_kernels::model::PrimitiveData;
     use std::collections::HashMap;
 
@@ -262,9 +261,8 @@ mod resample {
             let PrimitiveData {
                 positions, indices, ..
             } = &self.primitive;
-            let bytes: &[u8] = bytemuck::cast_slice(positions);
-            let adapter = VertexDataAdapter::new(bytes, size_of::<[f32; 3]>(), 0)
-                .map_err(|error| DataError::new("vertices", error.to_string()))?;
+            let positions = Positions::from_packed(positions);
+            let mut workspace = Workspace::default();
             let mut best = indices.clone();
             let mut miss = self.used(&best).abs_diff(target);
             // If seams keep edges from collapsing, simplify without preserving the topology.
@@ -273,12 +271,26 @@ mod resample {
                 let mut high = indices.len() / 3;
                 while low < high && miss > target / 50 {
                     let triangles = low.midpoint(high);
-                    let left = if is_sloppy {
-                        simplify_sloppy(indices, &adapter, 3 * triangles, f32::MAX, None)
-                    } else {
-                        let options = SimplifyOptions::None;
-                        simplify(indices, &adapter, 3 * triangles, f32::MAX, options, None)
+                    let settings = SimplifySettings {
+                        target_index_count: 3 * triangles,
+                        target_error: f32::MAX,
+                        options: SimplifyOptions::EMPTY,
                     };
+                    let left = if is_sloppy {
+                        simplify_sloppy(
+                            indices,
+                            positions,
+                            None,
+                            settings.target_index_count,
+                            settings.target_error,
+                            &mut workspace,
+                        )
+                    } else {
+                        simplify(indices, positions, settings, &mut workspace)
+                    };
+                    let left = left
+                        .map_err(|error| DataError::new("vertices", error.to_string()))?
+                        .indices;
                     let vertices = self.used(&left);
                     if vertices.abs_diff(target) < miss {
                         best = left;
@@ -385,7 +397,6 @@ mod tests {
         assert!(super::spread(walker, 17).is_err());
     }
 
-    #[cfg(feature = "resample")]
     #[test]
     fn any_model_takes_other_vertex_counts() {
         for model in [chain_64().unwrap(), star_64().unwrap()] {
@@ -413,7 +424,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "resample")]
     #[test]
     fn primitives_without_real_triangles_stay_as_they_are() {
         let mut parts = chain_64().unwrap().into_parts();

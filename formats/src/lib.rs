@@ -52,7 +52,6 @@ mod ignored;
 mod m3d;
 mod matrices;
 mod md5;
-#[cfg(feature = "resample")]
 pub mod mesh_level;
 mod ogre_xml;
 mod place;

@@ -1,7 +1,9 @@
 //! Levels of detail of meshes: fewer triangles over some of the same vertices.
 
 use crate::drawn;
-use meshopt::{SimplifyOptions, VertexDataAdapter, simplify_with_attributes_and_locks};
+use meshoptimizer_rs::{
+    Attributes, Positions, SimplifyOptions, SimplifySettings, Workspace, simplify_with_attributes,
+};
 use skinbench_kernels::error::DataError;
 use skinbench_kernels::model::{Model, PrimitiveData};
 use std::collections::HashMap;
@@ -85,39 +87,46 @@ fn reduced(primitive: &PrimitiveData, joints: &[u16], fraction: f64) -> Result<R
         }
     }
     let mut positions: Vec<[f32; 3]> = Vec::with_capacity(splits.len());
-    let mut attributes: Vec<[f32; ATTRIBUTES]> = Vec::with_capacity(splits.len());
+    let mut values: Vec<[f32; ATTRIBUTES]> = Vec::with_capacity(splits.len());
     for split in &splits {
         let vertex = split.vertex as usize;
         positions.push(primitive.positions[vertex]);
-        attributes.push(self::attributes(primitive, joints, vertex));
+        values.push(attributes(primitive, joints, vertex));
     }
     let mut weights = [NORMAL_WEIGHT; ATTRIBUTES];
     weights[3..].fill(SIGNATURE_WEIGHT);
-    let adapter =
-        VertexDataAdapter::new(bytemuck::cast_slice(&positions), size_of::<[f32; 3]>(), 0)
-            .map_err(|error| DataError::new("mesh level", error.to_string()))?;
-    let target = 3 * ((indices.len() / 3) as f64 * fraction).round() as usize;
-    let mut error = 0.0;
-    let left = simplify_with_attributes_and_locks(
-        &indices,
-        &adapter,
-        attributes.as_flattened(),
-        &weights,
-        size_of::<[f32; ATTRIBUTES]>(),
-        &vec![false; splits.len()],
-        target,
-        f32::MAX,
-        SimplifyOptions::LockBorder | SimplifyOptions::ErrorAbsolute,
-        Some(&mut error),
+    let settings = SimplifySettings {
+        target_index_count: 3 * ((indices.len() / 3) as f64 * fraction).round() as usize,
+        target_error: f32::MAX,
+        options: SimplifyOptions::LOCK_BORDER | SimplifyOptions::ERROR_ABSOLUTE,
+    };
+    let values = Attributes::from_interleaved(
+        values.as_flattened(),
+        splits.len(),
+        ATTRIBUTES,
+        ATTRIBUTES,
+        0,
     );
+    let simplified = values.and_then(|values| {
+        simplify_with_attributes(
+            &indices,
+            Positions::from_packed(&positions),
+            values,
+            &weights,
+            None,
+            settings,
+            &mut Workspace::default(),
+        )
+    });
+    let left = simplified.map_err(|error| DataError::new("mesh level", error.to_string()))?;
 
-    let mut kept: Vec<u32> = Vec::with_capacity(left.len());
-    for &index in &left {
+    let mut kept: Vec<u32> = Vec::with_capacity(left.indices.len());
+    for &index in &left.indices {
         kept.push(splits[index as usize].vertex);
     }
     kept.sort_unstable();
     kept.dedup();
-    let triangles = left.as_chunks::<3>().0.iter().map(|corners| {
+    let triangles = left.indices.as_chunks::<3>().0.iter().map(|corners| {
         let corners = corners.map(|corner| splits[corner as usize]);
         let vertices = corners.map(|corner| drawn::new_index(&kept, corner.vertex));
         (corners[0].material, vertices)
@@ -126,7 +135,7 @@ fn reduced(primitive: &PrimitiveData, joints: &[u16], fraction: f64) -> Result<R
     level.set_triangles(triangles.collect());
     Ok(Reduced {
         primitive: level,
-        error: error.into(),
+        error: left.error.into(),
     })
 }
 

@@ -1,6 +1,7 @@
 //! A crowd cut into blocks of up to [`BLOCK`] neighbouring instances of one model, and the loop over them.
 
 use crate::crowd::{BLOCK, Between, Crowd, Fade, Group, Layer, UpdateRate};
+use crate::threads;
 use std::ops::Range;
 
 /// Up to [`BLOCK`] neighbouring instances, and the offsets of their share in each kind of buffer.
@@ -173,7 +174,7 @@ impl Blocks {
         let (before, after) = blocks.split_at(blocks.len().div_ceil(length) / 2 * length);
         let (left, right) = out.split_at_mut(first(&after[0]) - first(&before[0]));
         if self.parallel {
-            rayon::join(
+            threads::join(
                 || self.in_parts(before, length, left, first, work),
                 || self.in_parts(after, length, right, first, work),
             );

@@ -7,6 +7,7 @@ use crate::model::compact::{ClipError, Compact, Samples};
 use crate::model::{Channel, Clip, ClipKeys, Model, RawKeys, Skeleton, Transform};
 use crate::pose::{Affine, ErrorPoints, KeySpan, Local, block, first_row, one};
 use crate::simd::Isa;
+#[cfg(feature = "rayon")]
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -23,8 +24,13 @@ const ATTEMPTS: i32 = 64;
 /// Most attempts to hold channels of one clip: each compares all joints, of which a file may have thousands.
 const MOST_HOLDS: usize = 64;
 
+/// Poses of a joint that the search may compute for each number of a clip, and in addition for all clips of a model
+/// together: a file may have as many joints as clips, and every trial poses all joints.
+const POSES_PER_NUMBER: u64 = 10_000;
+const MORE_POSES: u64 = 30_000_000;
+
 /// The model with every clip compact at `error` (over the skeleton's size) or better. A clip stays raw if no rate keeps
-/// that error in fewer bytes.
+/// that error in fewer bytes, or if none is found with work in proportion to the clip.
 ///
 /// # Errors
 /// Poses that are not finite.
@@ -39,19 +45,32 @@ pub fn compacted(model: Model, error: f64) -> Result<Model, DataError> {
 /// Poses that are not finite.
 pub fn clips(model: &Model, error: f64) -> Result<Vec<Clip>, DataError> {
     let points = ErrorPoints::of(model);
-    model
-        .clips()
-        .par_iter()
-        .map(|clip| compact(model.skeleton(), &points, clip, error))
+    #[cfg(feature = "rayon")]
+    let clips = model.clips().par_iter();
+    #[cfg(not(feature = "rayon"))]
+    let clips = model.clips().iter();
+    clips
+        .map(|clip| {
+            let mut poses_left = poses_for(model, clip);
+            compact(model.skeleton(), &points, clip, error, &mut poses_left)
+        })
         .collect()
 }
 
-/// The compact form of a clip, or the clip itself. A compact clip stays as it is.
+/// Poses of a joint that may be computed to compact one of a model's clips.
+fn poses_for(model: &Model, clip: &Clip) -> u64 {
+    let numbers = clip.keys().raw().map_or(0, |raw| raw.values().len());
+    POSES_PER_NUMBER * numbers as u64 + MORE_POSES / model.clips().len() as u64
+}
+
+/// The compact form of a clip, or the clip itself. A compact clip stays as it is. Without `poses_left`, the search ends
+/// with what it has found.
 fn compact(
     skeleton: &Skeleton,
     points: &ErrorPoints,
     clip: &Clip,
     error: f64,
+    poses_left: &mut u64,
 ) -> Result<Clip, DataError> {
     let ClipKeys::Raw(raw) = clip.keys() else {
         return Ok(clip.clone());
@@ -59,6 +78,11 @@ fn compact(
     let keys = KeySpan::of(clip);
     let enough = MARGIN * error;
     for frames in keys.candidates(2) {
+        let resampling = (skeleton.len() * frames) as u64;
+        let Some(left) = poses_left.checked_sub(resampling).filter(|left| *left > 0) else {
+            break;
+        };
+        *poses_left = left;
         let mut interval = 0.0;
         let mut times = vec![keys.start];
         if frames > 1 {
@@ -75,6 +99,7 @@ fn compact(
             interval,
             compared: keys.times(clip.duration(), frames).collect(),
             channels: resampled(skeleton, clip, raw, &times),
+            poses_left: &mut *poses_left,
         };
         let moving = trial.encoded()?;
         if moving.bytes() >= clip.bytes() {
@@ -129,6 +154,8 @@ struct Trial<'a> {
     compared: Vec<f32>,
     /// Values of each channel at every frame, and the precision that they keep.
     channels: Vec<Samples>,
+    /// Poses of a joint that may still be computed for the clip; without any, no attempt is within the error.
+    poses_left: &'a mut u64,
 }
 
 impl Trial<'_> {
@@ -149,15 +176,17 @@ impl Trial<'_> {
     }
 
     /// The compact clip; `None` beyond the allowed error.
-    fn within_error(&self, encoded: Compact) -> Option<Clip> {
-        let error = largest_error(
+    fn within_error(&mut self, encoded: Compact) -> Option<Clip> {
+        let Measured { error, poses } = largest_error(
             self.points,
             self.skeleton,
             self.clip,
             &self.clip.with_compact(encoded.clone()),
             &self.compared,
             self.enough,
+            *self.poses_left,
         );
+        *self.poses_left = self.poses_left.saturating_sub(poses);
         (error.distance <= self.enough)
             .then(|| self.clip.with_compact(Compact { error, ..encoded }))
     }
@@ -243,7 +272,14 @@ fn value_of(pose: &[f32], channel: Channel) -> [f32; 4] {
     value
 }
 
-/// The largest error over some times. Stops at the first error beyond `enough`.
+/// An error, and the number of joints' poses that were computed to find it.
+struct Measured {
+    error: ClipError,
+    poses: u64,
+}
+
+/// The largest error over some times. Stops at the first error beyond `enough`, and where it would compute more than `most`
+/// poses: then the error is infinite.
 fn largest_error(
     points: &ErrorPoints,
     skeleton: &Skeleton,
@@ -251,18 +287,36 @@ fn largest_error(
     compact: &Clip,
     times: &[f32],
     enough: f64,
-) -> ClipError {
+    most: u64,
+) -> Measured {
+    let at_once = (2 * BLOCK * skeleton.len()) as u64;
+    let mut poses_computed = 0;
     let mut worst = ClipError::default();
+    let unknown = ClipError {
+        distance: f64::INFINITY,
+        ..worst
+    };
+    if at_once > most {
+        return Measured {
+            error: unknown,
+            poses: most,
+        };
+    }
     let mut local: Vec<Local<BLOCK>> = vec![[[0.0; BLOCK]; 10]; skeleton.len()];
     let mut poses: [Vec<Affine<BLOCK>>; 2] =
         [0, 1].map(|_| vec![[[0.0; BLOCK]; 12]; skeleton.len()]);
     for times in times.chunks(BLOCK) {
+        if poses_computed + at_once > most {
+            worst = unknown;
+            break;
+        }
         for (clip, pose) in [raw, compact].into_iter().zip(&mut poses) {
             for (lane, &time) in times.iter().enumerate() {
                 block::sample(skeleton, Some(clip), time, lane, &mut local);
             }
             block::local_to_model(Isa::Scalar, skeleton, &local, pose);
         }
+        poses_computed += at_once;
         let [raw, compact] = &poses;
         for joint in 0..skeleton.len() {
             for lane in 0..times.len() {
@@ -282,7 +336,10 @@ fn largest_error(
             break;
         }
     }
-    worst
+    Measured {
+        error: worst,
+        poses: poses_computed,
+    }
 }
 
 /// Largest error of a compact clip against the raw one, at the given times in seconds and the ends of a skeleton.
@@ -293,13 +350,25 @@ pub fn error(
     compact: &Clip,
     times: &[f32],
 ) -> ClipError {
-    largest_error(points, skeleton, raw, compact, times, f64::INFINITY)
+    largest_error(
+        points,
+        skeleton,
+        raw,
+        compact,
+        times,
+        f64::INFINITY,
+        u64::MAX,
+    )
+    .error
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Interpolation, Joint, JointTransform as Rest, Keys, RotationBlend};
+    use crate::model::{
+        Interpolation, Joint, JointTransform as Rest, Keys, ModelParts, PrimitiveData,
+        RotationBlend, SkinData,
+    };
     use glam::{Quat, Vec3};
 
     fn one_joint(
@@ -327,6 +396,62 @@ mod tests {
         )
     }
 
+    fn unlimited(skeleton: &Skeleton, points: &ErrorPoints, clip: &Clip) -> Clip {
+        let mut poses_left = u64::MAX;
+        compact(skeleton, points, clip, ERROR, &mut poses_left).unwrap()
+    }
+
+    /// A model of as many joints as clips, each of which moves the first joint.
+    fn star(joints: usize) -> Model {
+        let joint = |index: usize| {
+            let parent = (index > 0).then_some(0);
+            Joint::new(format!("joint {index}"), parent, Transform::IDENTITY)
+        };
+        let (skeleton, _) = Skeleton::new((0..joints).map(joint).collect()).unwrap();
+        let skin = SkinData::at_rest(&skeleton, (0..joints as u16).collect()).unwrap();
+        let primitive = PrimitiveData {
+            positions: vec![[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 2.0, 1.0]],
+            influences: (0..3).map(|joint| [(joint, 1.0)]).collect(),
+            indices: vec![0, 1, 2],
+            dumped_vertices: 3,
+            ..PrimitiveData::default()
+        };
+        let keys = Keys::linear(
+            1,
+            Channel::Translation,
+            vec![0.0, 1.0],
+            vec![0.0, 0.0, 0.0, 1.0, 0.0, 0.0],
+        );
+        let clip = Clip::new("c", None, RotationBlend::Slerp, vec![keys]).unwrap();
+        let parts = ModelParts::new("star", skeleton, skin, vec![primitive]);
+        Model::new(ModelParts {
+            clips: vec![clip; joints],
+            ..parts
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn work_grows_with_the_file_and_no_faster() {
+        let counts = [50, 100, 200].map(|joints| {
+            let model = star(joints);
+            let points = ErrorPoints::of(&model);
+            let mut poses = 0;
+            for clip in model.clips() {
+                let allowed = poses_for(&model, clip);
+                let mut left = allowed;
+                compact(model.skeleton(), &points, clip, ERROR, &mut left).unwrap();
+                poses += allowed - left;
+            }
+            poses as f64
+        });
+        let [one, two, four] = counts;
+        assert!(
+            four <= two + 2.6 * (two - one).max(0.0) + 0.1 * one,
+            "{counts:?}"
+        );
+    }
+
     #[test]
     fn whole_turns_leave_out_whichever_component_is_largest() {
         let turn = |i: u32| Quat::from_axis_angle(Vec3::new(0.6, 0.0, 0.8), i as f32 * 0.2);
@@ -336,7 +461,7 @@ mod tests {
             &(0..64).map(turn).collect::<Vec<_>>(),
             Interpolation::Linear,
         );
-        let stored = compact(&skeleton, &ErrorPoints::new(&skeleton), &clip, ERROR).unwrap();
+        let stored = unlimited(&skeleton, &ErrorPoints::new(&skeleton), &clip);
         assert_eq!(
             stored.keys().compact().unwrap().tracks[0].dropped,
             crate::model::compact::ANY
@@ -362,8 +487,8 @@ mod tests {
             Interpolation::Linear,
         );
         let points = ErrorPoints::new(&skeleton);
-        let stored = compact(&skeleton, &points, &still, ERROR).unwrap();
-        assert_eq!(compact(&skeleton, &points, &stored, ERROR).unwrap(), stored);
+        let stored = unlimited(&skeleton, &points, &still);
+        assert_eq!(unlimited(&skeleton, &points, &stored), stored);
         assert_eq!(stored.smoothed().unwrap(), stored);
         for error in [stored.additive().unwrap_err(), stored.closed().unwrap_err()] {
             assert_eq!(
@@ -383,7 +508,7 @@ mod tests {
         let [a, b] = [0.0, 1.0].map(Quat::from_rotation_x);
         let (skeleton, clip) = one_joint(&[0.0, 0.013, 1.0], &[a, b, a], Interpolation::Step);
         assert_eq!(
-            compact(&skeleton, &ErrorPoints::new(&skeleton), &clip, ERROR).unwrap(),
+            unlimited(&skeleton, &ErrorPoints::new(&skeleton), &clip),
             clip
         );
     }
@@ -420,7 +545,7 @@ mod tests {
     fn what_hardly_moves_stands_still() {
         let moving = |swings: [f32; 4]| -> Vec<u16> {
             let (skeleton, clip) = nodding_chain(swings);
-            let stored = compact(&skeleton, &ErrorPoints::new(&skeleton), &clip, ERROR).unwrap();
+            let stored = unlimited(&skeleton, &ErrorPoints::new(&skeleton), &clip);
             let times: Vec<f32> = (0..500).map(|i| i as f32 * 0.003).collect();
             let found = error(
                 &ErrorPoints::new(&skeleton),
@@ -481,12 +606,12 @@ mod tests {
             &[Quat::from_rotation_x(0.5); 2],
             Interpolation::Linear,
         );
-        let stored = compact(&skeleton, &ErrorPoints::new(&skeleton), &still, ERROR).unwrap();
+        let stored = unlimited(&skeleton, &ErrorPoints::new(&skeleton), &still);
         let kept = stored.keys().compact().unwrap();
         assert_eq!((kept.tracks.len(), kept.still.len()), (0, 1));
         let (skeleton, resting) =
             one_joint(&[0.0, 1.0], &[Quat::IDENTITY; 2], Interpolation::Linear);
-        let stored = compact(&skeleton, &ErrorPoints::new(&skeleton), &resting, ERROR).unwrap();
+        let stored = unlimited(&skeleton, &ErrorPoints::new(&skeleton), &resting);
         assert_eq!(stored.keys().compact().unwrap().bytes(), 0);
     }
 }

@@ -85,11 +85,30 @@ macro_rules! ensure {
 }
 pub(crate) use ensure;
 
-/// Index of the first item that holds a number that is not finite.
-pub(crate) fn first_not_finite<const N: usize>(items: &[[f32; N]]) -> Option<usize> {
-    items
-        .iter()
-        .position(|item| item.iter().any(|number| !number.is_finite()))
+/// Largest number that a model, or what a crowd shows of it, may hold: f32 numbers have the sum of squares of three. All
+/// that is stored is held to it, so that importers need no limit of their own.
+pub const LARGEST: f32 = 1e18;
+
+/// The first item that holds a number beyond [`LARGEST`], or one that is not finite.
+pub(crate) fn first_too_large<const N: usize>(items: &[[f32; N]]) -> Option<TooLarge> {
+    for (item, numbers) in items.iter().enumerate() {
+        for &number in numbers {
+            let holds = number.abs() <= LARGEST;
+            if !holds {
+                return Some(TooLarge { item, number });
+            }
+        }
+    }
+    None
+}
+
+/// A number that is too large to be stored. It is displayed with what would be accepted.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error("{number:e}; expected numbers of at most {LARGEST:e}")]
+pub(crate) struct TooLarge {
+    /// Index of the item that holds it.
+    pub item: usize,
+    number: f32,
 }
 
 #[cfg(test)]

@@ -1,8 +1,11 @@
 //! Pools of threads for parallel stages. Several pools can exist, so that one process can measure several thread
-//! counts.
+//! counts. Without the feature `rayon`, everything runs on the calling thread.
 
+#[cfg(feature = "rayon")]
 use rayon::prelude::*;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+#[cfg(feature = "rayon")]
+use std::sync::Arc;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Work that one thread alone finishes in this time is not shared. docs/experiments.md has the measurements: sharing 32
@@ -14,42 +17,54 @@ const WORTH_SHARING: Duration = Duration::from_micros(40);
 pub enum Threads {
     /// The calling thread alone.
     One,
-    /// As many as the processor has: rayon's global pool.
+    /// As many as the processor has: rayon's global pool. Without the feature `rayon`, the calling thread alone.
     #[default]
     All,
     /// A pool of another size.
+    #[cfg(feature = "rayon")]
     Pool(Arc<rayon::ThreadPool>),
 }
 
-/// Error if the system refuses to create a thread.
+/// Error if the system refuses to create a thread, or if this build has no pools of threads.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot create {count} threads: {reason}")]
 pub struct ThreadsError {
     count: usize,
-    reason: rayon::ThreadPoolBuildError,
+    reason: String,
 }
 
 impl Threads {
     /// A pool of `count` threads.
     ///
     /// # Errors
-    /// The system refuses to create them.
+    /// The system refuses to create them, or there are to be several without the feature `rayon`.
     pub fn new(count: usize) -> Result<Self, ThreadsError> {
         if count == 1 {
             return Ok(Self::One);
         }
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
-        Ok(Self::Pool(Arc::new(
-            pool.map_err(|reason| ThreadsError { count, reason })?,
-        )))
+        #[cfg(feature = "rayon")]
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(count)
+            .build()
+            .map(|pool| Self::Pool(Arc::new(pool)));
+        #[cfg(not(feature = "rayon"))]
+        let pool = Err("skinbench-kernels is built without its feature `rayon`");
+        pool.map_err(|reason| ThreadsError {
+            count,
+            reason: reason.to_string(),
+        })
     }
 
     /// Number of threads.
     pub fn count(&self) -> usize {
         match self {
             Self::One => 1,
+            #[cfg(feature = "rayon")]
             Self::All => rayon::current_num_threads(),
+            #[cfg(feature = "rayon")]
             Self::Pool(pool) => pool.current_num_threads(),
+            #[cfg(not(feature = "rayon"))]
+            Self::All => 1,
         }
     }
 
@@ -68,8 +83,12 @@ impl Threads {
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match self {
             Self::One => work(),
+            #[cfg(feature = "rayon")]
             Self::All => rayon::scope(|_| work()),
+            #[cfg(feature = "rayon")]
             Self::Pool(pool) => pool.install(work),
+            #[cfg(not(feature = "rayon"))]
+            Self::All => work(),
         }
     }
 
@@ -77,11 +96,34 @@ impl Threads {
     pub fn each<T: Send>(&self, items: &mut [T], share: usize, work: impl Fn(&mut [T]) + Sync) {
         match self {
             Self::One => items.chunks_mut(share).for_each(work),
+            #[cfg(feature = "rayon")]
             Self::All | Self::Pool(_) => {
                 self.install(|| items.par_chunks_mut(share).for_each(&work))
             }
+            #[cfg(not(feature = "rayon"))]
+            Self::All => items.chunks_mut(share).for_each(work),
         }
     }
+}
+
+/// Runs two pieces of work, on two threads of rayon's current pool if there are any.
+pub(crate) fn join(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
+    #[cfg(feature = "rayon")]
+    rayon::join(a, b);
+    #[cfg(not(feature = "rayon"))]
+    {
+        a();
+        b();
+    }
+}
+
+/// Index of the calling thread in rayon's current pool; 0 outside of one.
+fn thread_index() -> usize {
+    #[cfg(feature = "rayon")]
+    let index = rayon::current_thread_index().unwrap_or(0);
+    #[cfg(not(feature = "rayon"))]
+    let index = 0;
+    index
 }
 
 /// Locks memory that is written before it is read, and therefore ignores poisoning by a panic elsewhere.
@@ -94,10 +136,10 @@ pub fn lock<T>(item: &Mutex<T>) -> MutexGuard<'_, T> {
 /// # Panics
 /// The list is empty.
 pub fn of_thread<T>(items: &[Mutex<T>]) -> MutexGuard<'_, T> {
-    lock(&items[rayon::current_thread_index().unwrap_or(0) % items.len()])
+    lock(&items[thread_index() % items.len()])
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "rayon"))]
 mod tests {
     use super::*;
 

@@ -20,6 +20,11 @@
 
 use glam::Vec3;
 
+/// Square of the length below which a normal or tangent is divided by the root of this, 2^-52, instead of by its length:
+/// it shrinks to zero, as that of a joint scaled to nothing. f32 numbers have no squares of much shorter ones, and dual
+/// quaternions no scales. The shaders and the reference have the same rule.
+pub(crate) const VANISHING: f32 = 4.930_380_7e-32;
+
 /// Largest integer of a snorm16.
 pub(crate) const SNORM: f32 = 32_767.0;
 
@@ -62,7 +67,7 @@ impl Attributes {
     serde(rename_all = "lowercase")
 )]
 pub enum Normals {
-    /// `normalise(sum w * M3x3 * n)`.
+    /// `normalise(sum w * M3x3 * n)`. Below a length of 2^-52 it shrinks to zero.
     #[default]
     Unit,
     /// `sum w * M3x3 * n`, to be normalised by the pixel shader.

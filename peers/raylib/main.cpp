@@ -1,4 +1,5 @@
-// raylib: UpdateModelAnimation interpolates keyframes in model space and skins, on one thread.
+// raylib: UpdateModelAnimation interpolates keyframes in model space and skins, on one thread. With SKINBENCH, the job of
+// capi/ skins instead of raylib, into the same arrays.
 #include "../cpp/peer.h"
 
 extern "C" {
@@ -7,6 +8,10 @@ extern "C" {
 #include "raymath.h"
 
 #include <memory>
+
+#ifdef SKINBENCH
+#include "skinbench.h"
+#endif
 
 namespace {
 
@@ -28,6 +33,45 @@ Transform transform(const Matrix& m) {
     return t;
 }
 
+#ifdef SKINBENCH
+// Skins what raylib has posed. A mesh without weights is one that raylib itself leaves alone.
+struct Skinning {
+    static constexpr const char* DEVICE = "skinbench's job";
+    SkinbenchJob* job = nullptr;
+    std::vector<float> rows;  // of the matrices, without their fourth ones
+
+    ~Skinning() { skinbench_job_free(job); }
+    static void check(SkinbenchStatus status) {
+        if (status != SKINBENCH_STATUS_OK) throw std::runtime_error(skinbench_error_text());
+    }
+    void adopt(std::vector<Mesh>& meshes) {
+        const Mesh& mesh = meshes[0];
+        size_t count = size_t(mesh.vertexCount), floats = 12 * count;
+        SkinbenchInput input = {count, 4, SKINBENCH_U8, SKINBENCH_F32, {mesh.boneIndices, 4 * count, 4},
+                                {mesh.boneWeights, 16 * count, 16}, {mesh.vertices, floats, 12}, {mesh.normals, floats, 12}, {}};
+        check(skinbench_job_new(&input, &job));
+        rows.resize(12 * size_t(mesh.boneCount));
+        for (auto& each : meshes) each.boneWeights = nullptr;
+    }
+    void skin(const Model& model) {
+        const Mesh& mesh = model.meshes[0];
+        size_t count = size_t(mesh.vertexCount);
+        for (int bone = 0; bone < mesh.boneCount; bone++)
+            std::memcpy(&rows[12 * bone], &model.boneMatrices[bone], 12 * sizeof(float));
+        SkinbenchPalette palette = {rows.data(), size_t(mesh.boneCount), SKINBENCH_ROWS};
+        SkinbenchOutput output = {{mesh.animVertices, 12 * count, 12}, {mesh.animNormals, 12 * count, 12}, {}};
+        check(skinbench_job_run(job, &palette, SKINBENCH_RAW, 0, count, &output));
+    }
+};
+#else
+// raylib skins when it poses.
+struct Skinning {
+    static constexpr const char* DEVICE = "scalar";
+    void adopt(std::vector<Mesh>&) {}
+    void skin(const Model&) {}
+};
+#endif
+
 struct RaylibCrowd : peer::Crowd {
     peer::Load load;
     std::vector<Transform> bind;
@@ -43,6 +87,7 @@ struct RaylibCrowd : peer::Crowd {
     std::vector<Transform> poses;
     std::vector<Matrix> palettes;
     unsigned buffers[16] = {};
+    Skinning skinning;
     float error = 0;  // of vertices, over the diagonal
 
     explicit RaylibCrowd(peer::Load&& given) : load(std::move(given)) {
@@ -92,7 +137,13 @@ struct RaylibCrowd : peer::Crowd {
             models[i].currentPose = &poses[i * entries];
             models[i].boneMatrices = &palettes[i * entries];
         }
+        skinning.adopt(meshes);
         for (size_t c = 0; c < clips.size(); c++) error = std::max(error, error_between_keyframes(c));
+    }
+
+    void update(const Model& model, const ModelAnimation& clip, float frame) {
+        UpdateModelAnimation(model, clip, frame);
+        skinning.skin(model);
     }
 
     // Distance of vertices from their places half way between keyframes, where blending in model space strays most.
@@ -101,9 +152,9 @@ struct RaylibCrowd : peer::Crowd {
         for (int frame = 0; frame < clips[clip].keyframeCount; frame++) {
             auto exact = pose(load.model.clips[clip], (float(frame) + 0.5f) / RATE);
             ModelAnimPose key = exact.data();
-            UpdateModelAnimation(models[0], {"", int(exact.size()), 1, &key}, 0);
+            update(models[0], {"", int(exact.size()), 1, &key}, 0);
             auto wanted = positions[0];
-            UpdateModelAnimation(models[0], clips[clip], float(frame) + 0.5f);
+            update(models[0], clips[clip], float(frame) + 0.5f);
             for (size_t v = 0; v < wanted.size(); v += 3) {
                 Vector3 a{wanted[v], wanted[v + 1], wanted[v + 2]}, b{positions[0][v], positions[0][v + 1], positions[0][v + 2]};
                 worst = std::max(worst, Vector3Distance(a, b) / load.model.diagonal);
@@ -150,7 +201,7 @@ struct RaylibCrowd : peer::Crowd {
         auto field = [](const char* name, size_t bytes) { return "\"" + std::string(name) + "\":" + std::to_string(bytes); };
         // Other moments, normals and tracks that do not end on a keyframe stray a little more.
         auto stated = std::to_string(std::min(1.5f * error, 0.01f)), turned = std::to_string(std::min(5 * error, 0.01f));
-        return R"({"device":"scalar","error":{"pose":0,"position":)" + stated + R"(,"normal":)" + turned + R"(},"memory":{)" +
+        return R"({"device":")" + std::string(Skinning::DEVICE) + R"(","error":{"pose":0,"position":)" + stated + R"(,"normal":)" + turned + R"(},"memory":{)" +
                field("clips", clip_bytes) + "," + field("mesh", vertices * 44) + "," +
                field("palettes", palettes.size() * sizeof(Matrix)) + "," + field("scratch", poses.size() * sizeof(Transform)) +
                "," + field("output", meshes.size() * vertices * 24) + "}}";
@@ -159,7 +210,7 @@ struct RaylibCrowd : peer::Crowd {
     void frame(uint32_t tick, peer::Clock& clock) override {
         clock.stage("pose_skin", [&] {
             for (size_t i = 0; i < models.size(); i++)
-                UpdateModelAnimation(models[i], clips[load.instances[i].clip], load.instances[i].seconds(tick) * RATE);
+                update(models[i], clips[load.instances[i].clip], load.instances[i].seconds(tick) * RATE);
         });
     }
 

@@ -1,6 +1,6 @@
 //! `skinbench dump`: the skinned vertices of one instance as CSV, for comparison with other programs.
 
-use super::{Exit, MachineArguments, common, seconds, write_file};
+use super::{Exit, MachineArguments, common, seconds, tell, write_file};
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use skinbench::crowd::{Crowd, Layer, REST};
@@ -8,6 +8,7 @@ use skinbench::frame::{FrameInput, Job, StageTimer};
 use skinbench::harness::single;
 use skinbench::model::{IDENTITY_ROWS, Mesh, RotationBlend};
 use skinbench::scene::{ModelSource, find_clip};
+use skinbench::wording::counted;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -54,6 +55,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         };
         model = model.with_rotation_blend(blend);
     }
+    let primitives = model.mesh().primitives().iter();
+    let rigid = primitives.filter(|p| p.dumped_vertices == 0).count();
+    if rigid > 0 {
+        tell(format_args!(
+            "note: {}: left out {}, which joints move as a whole",
+            model.name(),
+            counted(rigid as u64, "rigid primitive")
+        ));
+    }
     let clip = match &arguments.clip {
         None => REST,
         Some(name) => find_clip(model.name(), model.clips(), name)
@@ -84,7 +94,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 
     let mesh = crowd.groups()[0].model.mesh();
     // Position and normal, which is a crowd's default format.
-    let vertices = vertices.as_chunks().0;
+    let vertices: &[[f32; 6]] = vertices.as_chunks().0;
+    for (source, numbers) in mesh.sources().iter().zip(vertices) {
+        if let Some(number) = numbers.iter().find(|number| !number.is_finite()) {
+            return Err(anyhow!(
+                "{}: primitive {}, vertex {}: {number} at that time; expected joints whose numbers f32 can hold",
+                arguments.model.display(),
+                source.primitive,
+                source.vertex
+            ));
+        }
+    }
     match &arguments.output {
         Some(path) => write_file(path, |out| write_csv(out, mesh, vertices))?,
         None => write_csv(&mut io::BufWriter::new(io::stdout().lock()), mesh, vertices)?,

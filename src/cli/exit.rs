@@ -9,7 +9,7 @@ pub enum Exit {
     Done = 0,
     Error = 1,
     Usage = 2,
-    /// A backend's vertices are wrong, or one that was named did not run.
+    /// Vertices of a backend or an engine are wrong, files differ, or a backend that was named did not run.
     Unverified = 3,
     Regression = 4,
     Interrupted = 130,

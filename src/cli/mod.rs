@@ -6,6 +6,8 @@ mod built_from;
 mod common;
 mod compare;
 mod convert;
+mod corpus;
+mod diff;
 mod dump;
 mod exit;
 mod inspect;
@@ -68,6 +70,8 @@ enum Command {
     Dump(dump::Arguments),
     Inspect(inspect::Arguments),
     Convert(convert::Arguments),
+    Diff(diff::Arguments),
+    Corpus(corpus::Arguments),
     #[cfg(feature = "gpu")]
     #[command(mut_arg("threads", common::one_thread_count))]
     Render(render::Arguments),
@@ -108,6 +112,8 @@ impl Cli {
                 common::start_threads()?;
                 convert::run(&arguments)
             }
+            Command::Diff(arguments) => diff::run(&arguments),
+            Command::Corpus(arguments) => corpus::run(&arguments),
             #[cfg(feature = "gpu")]
             Command::Render(arguments) => render::run(&arguments),
             #[cfg(not(feature = "gpu"))]

@@ -40,6 +40,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         progress.begin_point(&scene.name);
         let default = Tolerance::of(scene.crowd.format());
         let tolerance = arguments.epsilon.map(|e| Tolerance {
+            sample: e,
             pose: e,
             position: e,
             ..default

@@ -6,7 +6,6 @@
 //! streaming stores. Buffers are touched before they are timed, and the best of several passes counts.
 
 use super::device_side::DeviceSide;
-use super::environment::available_memory;
 use super::opened_device;
 use crate::backend::Context;
 use crate::frame::{DeviceBandwidth, Memory, Rounds, Traffic, UploadBandwidth, least_time};
@@ -170,9 +169,11 @@ fn mixed(traffic: &Traffic, read: f64, written: f64) -> f64 {
     traffic.bytes() as f64 / (traffic.read as f64 / read + traffic.written as f64 / written)
 }
 
-/// The part of a buffer's bytes that this machine can spare.
+/// The part of a buffer's bytes that this machine can spare, as far as the build can tell.
 fn affordable(bytes: u64) -> u64 {
-    bytes.min(available_memory() / 4).max(LEAST_BYTES)
+    #[cfg(feature = "cli")]
+    let bytes = bytes.min(super::environment::available_memory() / 4);
+    bytes.max(LEAST_BYTES)
 }
 
 fn measure(isa: Isa, bytes: u64, threads: &Threads) -> Bandwidth {

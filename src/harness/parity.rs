@@ -26,7 +26,9 @@ const PACKING: f64 = 5.3e-5;
 /// ([`Shown`]).
 #[derive(Debug, Clone, Copy)]
 pub struct Tolerance {
-    /// Poses, and matrices by the distance that they move the mesh: largest error over the diagonal.
+    /// Local poses: largest component of rotations, largest error over the diagonal of translations.
+    pub sample: f64,
+    /// Model poses, and matrices by the distance that they move the mesh: largest error over the diagonal.
     pub pose: f64,
     /// Skinned positions: largest error over the diagonal.
     pub position: f64,
@@ -37,6 +39,7 @@ pub struct Tolerance {
 impl Default for Tolerance {
     fn default() -> Self {
         Self {
+            sample: 1e-5,
             pose: 1e-5,
             position: 1e-5,
             normal: 1e-3,
@@ -59,14 +62,18 @@ impl Tolerance {
     }
 
     /// The tolerance for a group, whose positions can be no closer than f32 numbers are where the group is, and, if they
-    /// are packed, than the steps of its cube.
+    /// are packed, than the steps of its cube, and whose poses can be no closer than f32 numbers are on its curves and
+    /// along its chains.
     pub fn of_group(self, group: &Group, shown: &Shown) -> Self {
         let beyond = match group.format.encoding {
             Encoding::F32 => 0.0,
             Encoding::Packed => group.model.mesh().cube().rounding(shown.diagonal) - PACKING,
         };
+        let rounding = shown.relative_rounding() + 2.0 * shown.sampling;
         Self {
-            position: self.position.max(shown.relative_rounding()) + beyond.max(0.0),
+            sample: self.sample.max(shown.sampling),
+            pose: self.pose.max(shown.turning),
+            position: self.position.max(rounding) + beyond.max(0.0),
             ..self
         }
     }
@@ -83,6 +90,7 @@ impl Tolerance {
             return self;
         };
         Self {
+            sample: self.sample + pose,
             pose: self.pose + pose,
             position: self.position + position,
             normal: self.normal + normal,
@@ -471,13 +479,14 @@ fn poison(backend: &dyn Prepared, context: &Context, output: &mut OutputBuffers)
 
 fn failure(compared: &Deviation, tick: u32, tolerance: Tolerance) -> Option<String> {
     let Tolerance {
+        sample,
         pose,
         position,
         normal,
     } = tolerance;
     // In the order of the stages: a wrong pose explains wrong vertices.
     let checks = [
-        ("sample", "joint", pose),
+        ("sample", "joint", sample),
         ("local_to_model", "joint", pose),
         ("palette", "entry", pose),
         ("position", "vertex", position),

@@ -251,6 +251,15 @@ pub fn conditions_of_times(study: &Study) -> Vec<Remark<'_>> {
         .filter_map(|row| row.device_clock_min_pct)
         .reduce(f64::min);
     remarks.extend(least.map(Remark::Unsteady));
+    let mut changed = Vec::new();
+    for entry in &study.entries {
+        if entry.frame().is_some_and(|frame| frame.dropped > Some(0)) {
+            changed.push(entry.backend.as_str());
+        }
+    }
+    if !changed.is_empty() {
+        remarks.push(Remark::OtherClocks(changed));
+    }
     for side in Side::BOTH {
         let mut noisy = study.entries.iter().map(Entry::noisy_sides);
         if noisy.any(|sides| sides.contains(&side)) {

@@ -8,6 +8,7 @@ use crate::model::{Clip, ClipKeys, Handedness, IDENTITY_ROWS, MAX_INFLUENCES, Mo
 use crate::pose::{CrowdPose, Width};
 use crate::wording::{counted, counted_as, grouped};
 use serde::Serialize;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,9 +72,9 @@ pub struct Inspection {
 pub struct TextureSummary {
     /// Name of the first material that uses it.
     pub material: String,
-    /// Width and height in pixels; `None` if it cannot be decoded.
+    /// Width and height in pixels; `None` if its header does not say.
     pub size: Option<[u32; 2]>,
-    /// Why it cannot be decoded.
+    /// What is wrong with its header.
     pub problem: Option<String>,
 }
 
@@ -341,9 +342,10 @@ impl Inspection {
     }
 }
 
-/// Decodes the images of the materials in use, each once.
+/// The images of the materials in use, each once. Their sizes are those of their headers: a small file may hold many
+/// large images.
 fn textures(model: &Model) -> Vec<TextureSummary> {
-    let mut known = Vec::new();
+    let mut known = HashSet::new();
     let mut textures = Vec::new();
     for subset in model
         .mesh()
@@ -355,17 +357,15 @@ fn textures(model: &Model) -> Vec<TextureSummary> {
         let Some(texture) = material
             .texture
             .as_ref()
-            .filter(|texture| !known.contains(&&texture.image))
+            .filter(|texture| known.insert(&texture.image))
         else {
             continue;
         };
-        known.push(&texture.image);
-        let decoded = decode::decode(&texture.image);
-        let size = decoded.as_ref().ok().map(|pixels| pixels.size);
+        let size = decode::size(&texture.image);
         textures.push(TextureSummary {
             material: material.name.clone(),
-            size,
-            problem: decoded.err(),
+            size: size.as_ref().ok().copied(),
+            problem: size.err(),
         });
     }
     textures

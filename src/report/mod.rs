@@ -7,6 +7,7 @@ pub mod findings;
 pub mod head;
 pub mod html;
 pub mod inspection;
+pub mod judgement;
 pub mod markdown;
 pub mod places;
 pub mod remark;

@@ -73,6 +73,8 @@ pub enum Remark<'a> {
     NoVerdict,
     /// The device's clock fell to so many percent while some rows were measured.
     Unsteady(f64),
+    /// Backends some of whose frames are left out, because the device had another clock.
+    OtherClocks(Vec<&'a str>),
     /// A side of frames varies too much.
     Noisy(Side),
     /// Frames of backends that were slow at first.
@@ -193,7 +195,12 @@ impl fmt::Display for Remark<'_> {
             Self::NoVerdict => write!(f, "No verdict: the device's clock was unsteady."),
             Self::Unsteady(least) => write!(
                 f,
-                "unsteady: the device's clock fell to {least:.0} % of its best; no part in the verdict"
+                "unsteady: the device's clock changed, down to {least:.0} % of the one that it holds; no part in the verdict"
+            ),
+            Self::OtherClocks(backends) => write!(
+                f,
+                "left out: frames of {} during which the device's clock was not the one that it holds",
+                backends.join(", ")
             ),
             Self::Noisy(Side::Host) => write!(
                 f,

@@ -159,7 +159,7 @@ columns! {
         error: Option<String> = outcome.problem.as_deref().and_then(text);
         /// Number of samples; empty without times, as all columns up to pct_of_limit.
         frames: Option<usize> = times.map(|times| times.samples.len());
-        /// Number of frames without a positive time.
+        /// Number of frames without a positive time, or at another clock of the device than the one that it holds.
         dropped: Option<u32> = times.map(|times| times.dropped);
         /// true if the spread is more than 5 % of the median.
         noisy: Option<bool> = summary.map(|summary| summary.is_noisy());

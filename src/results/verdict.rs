@@ -7,6 +7,8 @@ use std::fmt;
 /// Bounds of an interval of ratios beyond which it says nothing.
 const LEAST_RATIO: f64 = 0.1;
 const MOST_RATIO: f64 = 10.0;
+/// Ratio that the whole interval must exceed for a backend to be the fastest: a smaller one is printed as 1.00.
+const LEAST_LEAD: f64 = 1.005;
 
 /// The two fastest backends at a point that skin the whole crowd. It is displayed as one or two sentences.
 #[derive(Debug, Clone, PartialEq)]
@@ -172,7 +174,7 @@ pub fn verdict_of<'a>(
         if let (Some(first), Some(second)) = (first.level(quantity), entry.level(quantity)) {
             let (low, high) = second.over(&first).interval(CONFIDENCE);
             range = [low, high];
-            verdict.lead = if low > 1.0 {
+            verdict.lead = if low > LEAST_LEAD {
                 Lead::Certain
             } else {
                 Lead::Undecided

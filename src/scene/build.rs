@@ -12,7 +12,7 @@ use super::resolved::{ResolvedScene, StoredModel};
 use super::{Camera, Levels, Lod, ModelSource, Scene, Settings, argument};
 use crate::asset::Place;
 use crate::crowd::{Crowd, Expression, Layer};
-use crate::error::DataError;
+use crate::error::{DataError, LARGEST};
 use crate::frame::View;
 use crate::gameplay::Gameplay;
 use crate::model::{Bounds, Channel, Clip, ClipKeys, Model, Rows, rows_to_affine};
@@ -140,6 +140,15 @@ impl Scene {
             remarks.extend(leveled.remarks);
         }
         let crowd = self.reusing_poses(crowd)?;
+        for group in crowd.first_of_models() {
+            if let Some(largest) = shown(&crowd, group).too_large() {
+                let name = group.model.name();
+                let problem = format!(
+                    "{name} moves or scales joints by up to {largest:.1e} in its clips; expected at most {LARGEST:e}"
+                );
+                return Err(self.error(None, problem));
+            }
+        }
         remarks.extend(coarse_positions(&crowd));
         Ok(BuiltScene {
             name: self.name.clone(),
@@ -483,6 +492,20 @@ fn coarse_positions(crowd: &Crowd) -> Vec<String> {
                 "{name} is up to {} from its origin, where f32 numbers may round positions by {rounding:.1e} of its \
                  diagonal of {}: that is the limit for backends, instead of {CLOSE:.0e}",
                 shown.farthest as f32, shown.diagonal as f32
+            ));
+        }
+        if shown.sampling > CLOSE {
+            remarks.push(format!(
+                "{name} turns along curves that pass so near to zero that f32 numbers may round rotations by {:.1e}: that is \
+                 the limit for backends, instead of {CLOSE:.0e}",
+                shown.sampling
+            ));
+        }
+        if shown.turning > CLOSE {
+            remarks.push(format!(
+                "{name} has so long chains of joints that f32 numbers may round their poses by {:.1e}: that is the limit for \
+                 backends, instead of {CLOSE:.0e}",
+                shown.turning
             ));
         }
         let cube = group.model.mesh().cube();

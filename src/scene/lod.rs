@@ -126,7 +126,6 @@ fn level_model(full: &Arc<Model>, level: usize) -> Result<LevelModel, DataError>
     simplified(full, TRIANGLES[level - 1]).map_err(|error| error.within(full.name()))
 }
 
-#[cfg(feature = "resample")]
 fn simplified(full: &Arc<Model>, fraction: f64) -> Result<LevelModel, DataError> {
     Ok(
         match crate::asset::mesh_level::simplified(full, fraction)? {
@@ -140,14 +139,6 @@ fn simplified(full: &Arc<Model>, fraction: f64) -> Result<LevelModel, DataError>
             },
         },
     )
-}
-
-#[cfg(not(feature = "resample"))]
-fn simplified(_: &Arc<Model>, _: f64) -> Result<LevelModel, DataError> {
-    Err(DataError::new(
-        "mesh levels",
-        "this build lacks the feature `resample`",
-    ))
 }
 
 /// One line for each level at which meshes were kept whole.
@@ -204,7 +195,6 @@ mod tests {
     }
 
     /// A model whose triangles share no vertex.
-    #[cfg(feature = "resample")]
     fn shreds() -> Model {
         use crate::model::{PrimitiveData, Subset};
         let mut parts = crate::characters::walker(500).unwrap().into_parts();
@@ -227,7 +217,6 @@ mod tests {
         Model::new(parts).unwrap()
     }
 
-    #[cfg(feature = "resample")]
     #[test]
     fn a_mesh_that_cannot_be_simplified_is_kept_and_named() {
         use crate::crowd::Layer;

@@ -1,7 +1,6 @@
 //! Source of a group's model, and the numbers that it is adapted to.
 
 use super::error::{error, of_setting};
-#[cfg(feature = "resample")]
 use crate::asset::adapt::with_vertices;
 use crate::asset::{self, FORMATS, Request, Vertices, adapt};
 use crate::characters::{People, chain_64, face, star_64, walker};
@@ -265,12 +264,6 @@ fn bases(sources: &[&ModelSource]) -> PeopleBases {
             .or_insert_with(|| People::new(vertices).map_err(|error| error.to_string()));
     }
     bases
-}
-
-#[cfg(not(feature = "resample"))]
-fn with_vertices(_: Model, vertices: u32) -> Result<Model, DataError> {
-    let problem = format!("{vertices} requested; this build lacks the feature `resample`");
-    Err(DataError::new("vertices", problem))
 }
 
 /// Importers read folders, so a sample is written to a temporary one.

@@ -4,6 +4,7 @@ use crate::program::{process, ran, rows, skinbench, succeed, summary};
 use crate::support::gltf_fixture::{Fixture, INDICES, UNSIGNED_BYTE};
 use crate::support::shared::shared_folder;
 use crate::support::sprout::Sprout;
+use serde_json::json;
 use skinbench::frame::{Ability, Clock, EMULATED, Stage};
 use skinbench::harness::run::Status;
 use skinbench::harness::stats::Summary;
@@ -68,6 +69,8 @@ Commands:
   dump     Write a model's skinned vertices as CSV
   inspect  Describe a model's content, and the repairs made on import
   convert  Write a model as one glTF binary (.glb)
+  diff     Tell whether two files are the same character, whatever order and units they store it in
+  corpus   Write files that show what skinning should compute, or judge an engine by them
   render   Write a picture of a scene or a model
   view     Open a window on a scene or a model
   web      Make a page that verifies and measures GPU backends in a browser
@@ -1108,6 +1111,43 @@ fn conversions_name_their_output_in_two_ways() {
     succeed(&folder, "convert sprout-ram b.glb");
     let [a, b] = ["a.glb", "b.glb"].map(|name| std::fs::read(folder.path().join(name)).unwrap());
     assert_eq!(a, b);
+}
+
+/// Joints whose scales are within the bound, and their product is not.
+#[test]
+fn no_number_beyond_f32_leaves_as_a_vertex() {
+    let folder = empty_folder();
+    let mut file = Fixture::new();
+    let times = file.floats("SCALAR", &[0.0, 1.0]);
+    let scales = file.floats("VEC3", &[1.0, 1.0, 1.0, 1e18, 1e18, 1e18]);
+    let channel = |node| json!({"sampler": 0, "target": {"node": node, "path": "scale"}});
+    file.set(
+        "/animations/0",
+        json!({
+            "channels": [channel(0), channel(1)],
+            "samplers": [{"input": times, "output": scales}],
+        }),
+    );
+    // The position of vertex 1, which is far out.
+    file.buffer[12..16].copy_from_slice(&1e6f32.to_le_bytes());
+    std::fs::write(folder.path().join("huge.gltf"), file.gltf()).unwrap();
+    for (command, problem) in [
+        (
+            "dump huge.gltf --clip 0 --time 1",
+            "huge.gltf: primitive 0, vertex 1: inf at that time; expected joints whose numbers f32 can hold",
+        ),
+        (
+            "verify huge.gltf -b cpu-scalar --instances 2",
+            "in its clips; expected at most 1e18",
+        ),
+    ] {
+        let output = ran(skinbench(&folder, command));
+        assert_eq!(output.code, Some(1), "{command}: {}", output.notes);
+        let said = output.notes.replace("\n  ", " ");
+        assert!(said.contains(problem), "{command}: {said}");
+    }
+    let early = ran(skinbench(&folder, "dump huge.gltf --clip 0 --time 0"));
+    assert_eq!(early.code, Some(0), "{}", early.notes);
 }
 
 #[test]

@@ -4,6 +4,8 @@ mod backends;
 #[cfg(feature = "cli")]
 mod cli;
 mod content;
+#[cfg(feature = "cli")]
+mod corpus;
 mod field;
 mod formats;
 mod gltf;
@@ -11,6 +13,8 @@ mod gltf;
 mod peers;
 #[cfg(feature = "cli")]
 mod program;
+#[cfg(all(feature = "cli", unix))]
+mod proportion;
 #[cfg(feature = "cli")]
 mod report;
 #[cfg(all(feature = "cli", unix))]

@@ -157,6 +157,8 @@ impl CheckedAccessor<'_> {
 pub struct AccessorReader<'a> {
     pub document: &'a Document,
     pub buffers: &'a [Cow<'a, [u8]>],
+    /// One item per buffer view; `None` if it is not compressed.
+    pub decompressed: &'a [Option<Vec<u8>>],
     pub budget: &'a Budget,
 }
 
@@ -316,27 +318,15 @@ impl<'a> AccessorReader<'a> {
         strided: bool,
         place: &str,
     ) -> Result<Elements<'a>> {
-        let BufferView {
-            buffer,
-            byte_offset,
-            byte_length,
-            byte_stride,
-            ..
-        } = *item(&self.document.buffer_views, view, "buffer view", || {
+        let known = item(&self.document.buffer_views, view, "buffer view", || {
             place.into()
         })?;
-        let view = format!("bufferViews[{view}]");
-        let bytes = item(self.buffers, buffer, "buffer", || format!("{view}.buffer"))?;
-        // A BIN chunk is padded: the bytes after byteLength are not part of the buffer.
-        let bytes = &bytes[..self.document.buffers[buffer as usize].byte_length as usize];
-        let Some(bytes) = slice(bytes, byte_offset, byte_length) else {
-            bail!(
-                view,
-                "{byte_length} bytes from {byte_offset}; expected them inside the buffer's {}",
-                bytes.len()
-            );
+        let bytes = match &self.decompressed[view as usize] {
+            Some(bytes) => bytes,
+            None => self.stored(view, known)?,
         };
-        let stride = match byte_stride {
+        let view = format!("bufferViews[{view}]");
+        let stride = match known.byte_stride {
             // Some exporters write 0 for tightly packed data.
             Some(stride) if strided && stride != 0 => usize::try_from(stride).unwrap_or(usize::MAX),
             _ => size,
@@ -351,10 +341,32 @@ impl<'a> AccessorReader<'a> {
         let Some(bytes) = slice(bytes, offset, needed) else {
             bail!(
                 place,
-                "{count} elements of {size} bytes every {stride} from {offset}; expected them inside the {byte_length} bytes of {view}"
+                "{count} elements of {size} bytes every {stride} from {offset}; expected them inside the {} bytes of {view}",
+                bytes.len()
             );
         };
         Ok(Elements { bytes, stride })
+    }
+
+    /// The bytes of a buffer view as its buffer has them.
+    fn stored(&self, index: u32, view: &BufferView) -> Result<&'a [u8]> {
+        let place = format!("bufferViews[{index}]");
+        let bytes = item(self.buffers, view.buffer, "buffer", || {
+            format!("{place}.buffer")
+        })?;
+        // A BIN chunk is padded: the bytes after byteLength are not part of the buffer.
+        let length = self.document.buffers[view.buffer as usize].byte_length as usize;
+        let bytes = &bytes[..length.min(bytes.len())];
+        let Some(bytes) = slice(bytes, view.byte_offset, view.byte_length) else {
+            bail!(
+                place,
+                "{} bytes from {}; expected them inside the buffer's {}",
+                view.byte_length,
+                view.byte_offset,
+                bytes.len()
+            );
+        };
+        Ok(bytes)
     }
 }
 

@@ -68,13 +68,18 @@ pub fn clips(
                             note_length(key, notes);
                         }
                     }
-                    keys.push(Keys {
+                    let mut track = Keys {
                         joint,
                         channel,
                         interpolation,
                         times,
                         values,
-                    });
+                    };
+                    notes.add(
+                        "negated the later of the keys of # curves between opposite quaternions",
+                        track.part_opposite_keys(),
+                    );
+                    keys.push(track);
                 }
                 Moved::Targets(targets) => weights.push(WeightKeys {
                     targets,

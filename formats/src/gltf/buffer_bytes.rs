@@ -20,7 +20,8 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Reads every buffer. Each result is at least `byteLength` long.
+/// Reads every buffer. Each result is at least `byteLength` long, but for buffers that only readers without decompression
+/// need: these are empty if the file has no bytes for them.
 pub fn load<'a>(
     file: &Path,
     buffers: &[Buffer],
@@ -47,6 +48,9 @@ pub fn load<'a>(
             })
         } else if let Some(bin) = bin.filter(|_| index == 0) {
             Cow::Borrowed(bin)
+        } else if buffer.extensions.is_fallback() {
+            loaded.push(Cow::Borrowed(&[][..]));
+            continue;
         } else {
             bail!(
                 place,

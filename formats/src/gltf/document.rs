@@ -12,6 +12,7 @@ use serde_json::Value;
 use skinbench_kernels::error::Result;
 use skinbench_kernels::model::Notes;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
@@ -52,6 +53,32 @@ pub struct Asset {
 pub struct Buffer {
     pub uri: Option<String>,
     pub byte_length: u64,
+    #[serde(default)]
+    pub extensions: BufferExtensions,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct BufferExtensions {
+    #[serde(rename = "EXT_meshopt_compression")]
+    ext: Option<Fallback>,
+    #[serde(rename = "KHR_meshopt_compression")]
+    khr: Option<Fallback>,
+}
+
+/// A buffer for readers that do not decompress.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Fallback {
+    fallback: bool,
+}
+
+impl BufferExtensions {
+    /// Returns whether all views of the buffer are compressed elsewhere, so that it may have no bytes.
+    pub fn is_fallback(&self) -> bool {
+        let uses = [&self.ext, &self.khr].into_iter().flatten();
+        uses.into_iter().any(|it| it.fallback)
+    }
 }
 
 #[derive(Deserialize)]
@@ -63,7 +90,72 @@ pub struct BufferView {
     pub byte_length: u64,
     pub byte_stride: Option<u64>,
     #[serde(default)]
-    _extensions: NothingRead,
+    pub extensions: ViewExtensions,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct ViewExtensions {
+    #[serde(rename = "EXT_meshopt_compression")]
+    ext: Option<Box<Compression>>,
+    #[serde(rename = "KHR_meshopt_compression")]
+    khr: Option<Box<Compression>>,
+}
+
+impl ViewExtensions {
+    /// How the view is compressed, with the name of the extension; `None` if it is not.
+    pub fn compression(&self) -> Option<(&'static str, &Compression)> {
+        let [ext, khr] = COMPRESSED;
+        match (&self.khr, &self.ext) {
+            (Some(compression), _) => Some((khr, compression)),
+            (None, Some(compression)) => Some((ext, compression)),
+            (None, None) => None,
+        }
+    }
+}
+
+/// A compressed stream, and what it stands for.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Compression {
+    pub buffer: u32,
+    #[serde(default)]
+    pub byte_offset: u64,
+    pub byte_length: u64,
+    pub byte_stride: u64,
+    pub count: u64,
+    pub mode: Mode,
+    #[serde(default)]
+    pub filter: Filter,
+}
+
+impl Compression {
+    /// The stream's place in its buffer; `None` if no buffer is that long.
+    pub fn range(&self) -> Option<Range<usize>> {
+        let end = self.byte_offset.checked_add(self.byte_length)?;
+        Some(usize::try_from(self.byte_offset).ok()?..usize::try_from(end).ok()?)
+    }
+}
+
+/// What a compressed stream holds.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Mode {
+    Attributes,
+    Triangles,
+    Indices,
+}
+
+/// How numbers were changed before they were compressed.
+#[derive(Deserialize, Clone, Copy, Default, PartialEq, Eq)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Filter {
+    #[default]
+    None,
+    Octahedral,
+    Quaternion,
+    Exponential,
+    Color,
 }
 
 #[derive(Deserialize, PartialEq, Eq, Hash)]
@@ -315,11 +407,18 @@ struct Preamble {
     extensions_required: Vec<String>,
 }
 
-/// The extension that a file may require beside those that are ignored: it changes types of numbers, all of which are
-/// read.
-const SUPPORTED: &str = "KHR_mesh_quantization";
-/// Extensions that are read where they matter here.
-const READ: &[&str] = &[SUPPORTED, "KHR_texture_transform", "MSFT_lod"];
+/// The extensions of compressed buffer views.
+const COMPRESSED: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
+/// Extensions that are read where they matter here. A file may require the first three, beside those that are ignored.
+const READ: &[&str] = &[
+    COMPRESSED[0],
+    COMPRESSED[1],
+    // It changes types of numbers, all of which are read.
+    "KHR_mesh_quantization",
+    "KHR_texture_transform",
+    "MSFT_lod",
+];
+const REQUIRABLE: usize = 3;
 
 /// Properties that change neither vertices nor base colours, and extensions for the look of surfaces, for lights and for
 /// descriptions of the file.
@@ -387,9 +486,11 @@ impl Document {
         }
         for (index, name) in preamble.extensions_required.iter().enumerate() {
             ensure!(
-                name == SUPPORTED || has(IGNORED, &format!("extensions.{name}")),
+                READ[..REQUIRABLE].contains(&name.as_str())
+                    || has(IGNORED, &format!("extensions.{name}")),
                 format!("extensionsRequired[{index}]"),
-                "{name} is not supported; expected KHR_mesh_quantization or extensions of materials only"
+                "{name} is not supported; expected {} or extensions of materials only",
+                READ[..REQUIRABLE].join(", ")
             );
         }
         // "{}," is three bytes in a file but a hundred bytes as a node.

@@ -174,15 +174,6 @@ impl PrimitiveReader<'_> {
         let Some(positions) = self.attribute::<3>("POSITION", None)? else {
             bail!(self.path("attributes"), "no POSITION; expected one");
         };
-        let extension = self.primitive.extensions.keys().next();
-        if let Some(name) = extension
-            && !self.reader.has_data(self.primitive.attributes["POSITION"])
-        {
-            bail!(
-                self.path("attributes.POSITION"),
-                "has neither bufferView nor sparse; expected either, as {name} is not supported"
-            );
-        }
         let count = positions.len();
         let bytes = count as u64 * BYTES_PER_VERTEX + BYTES_PER_PRIMITIVE;
         self.reader.budget.charge(bytes, || self.place.clone())?;
@@ -210,6 +201,10 @@ impl PrimitiveReader<'_> {
                     primitive.dumped_vertices = 0;
                 }
             }
+        }
+        self.require_data(self.primitive.attributes["POSITION"], "attributes.POSITION")?;
+        if let Some(indices) = self.primitive.indices {
+            self.require_data(indices, "indices")?;
         }
         primitive.add_subset(self.material()?, self.triangles(count)?);
         if let Some(first) = first_target {
@@ -329,6 +324,21 @@ impl PrimitiveReader<'_> {
             influences.push(read.iter().flat_map(|set| set.pairs(vertex)));
         }
         Ok(influences)
+    }
+
+    /// Refuses an accessor of which all numbers are 0, because an extension that is not read has them, or nothing: a mesh
+    /// of which nothing is left would pass every check.
+    fn require_data(&self, accessor: u32, of: &str) -> Result<()> {
+        let mut reason = String::new();
+        if let Some(name) = self.primitive.extensions.keys().next() {
+            reason = format!(", as {name} is not supported");
+        }
+        ensure!(
+            self.reader.has_data(accessor),
+            self.path(of),
+            "has neither bufferView nor sparse; expected either{reason}"
+        );
+        Ok(())
     }
 
     /// Indices, or all vertices in order.

@@ -6,6 +6,7 @@
 mod accessor;
 mod animation;
 mod buffer_bytes;
+mod compressed;
 mod container;
 mod document;
 mod extras;
@@ -61,6 +62,7 @@ pub fn import(request: &Request, notes: &mut Notes) -> Result<ModelParts> {
     let reader = AccessorReader {
         document: &document,
         buffers: &buffers,
+        decompressed: &compressed::decode(&document, &buffers, &budget)?,
         budget: &budget,
     };
     let Skins { list, uses } = skins(&reader, &skeleton, &moved)?;

@@ -11,11 +11,17 @@ use crate::shader::layout;
 use skinbench_frame::Purpose;
 use skinbench_kernels::crowd::Crowd;
 use skinbench_kernels::model::{Image, Material, Model, Pixels, Texture, Wrap};
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Most texels across or down a layer, and bytes of all layers of a model without their smaller levels.
 const MOST_TEXELS: u32 = 1024;
 const MOST_BYTES: u64 = 64 << 20;
+/// Most pixels of all images of a model together, which are decoded whole: four of the largest.
+const MOST_PIXELS: u64 = 4 * 8192 * 8192;
+/// Textures that are named one by one if they are left out.
+const MOST_NOTES: usize = 16;
 /// Texels are sRGB with 8 bits per channel: sampling returns linear light.
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
 
@@ -72,15 +78,22 @@ impl Surfaces {
         let most = gpu.adapter.limits.max_texture_array_layers as usize;
         let mut images: Vec<&Image> = Vec::new();
         let mut sizes: Vec<[u32; 2]> = Vec::new();
+        let mut known = HashSet::new();
+        let mut pixels = 0;
         for texture in used_materials(model).filter_map(|material| material.texture.as_ref()) {
-            if images.contains(&&texture.image) {
+            if !known.insert(&texture.image) {
                 continue;
             }
             match (reader.size)(&texture.image) {
                 Ok(_) if images.len() == most => {
                     self.note(model, format!("more than {most} images"))
                 }
+                Ok(size) if pixels + layer_bytes(size) / 4 > MOST_PIXELS => self.note(
+                    model,
+                    format!("its images have more than {MOST_PIXELS} pixels"),
+                ),
                 Ok(size) => {
+                    pixels += layer_bytes(size) / 4;
                     images.push(&texture.image);
                     sizes.push(size);
                 }
@@ -114,8 +127,13 @@ impl Surfaces {
 
     fn note(&mut self, model: &Model, problem: String) {
         let note = format!("{}: a texture is left out: {problem}", model.name());
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
+        if self.notes.contains(&note) {
+            return;
+        }
+        match self.notes.len().cmp(&MOST_NOTES) {
+            Ordering::Less => self.notes.push(note),
+            Ordering::Equal => self.notes.push("more textures are left out".into()),
+            Ordering::Greater => {}
         }
     }
 }
@@ -187,14 +205,13 @@ fn vertices(model: &Model, layers: &[&Image]) -> Vec<layout::Surface> {
         uv: [0.0; 2],
     };
     let mut surfaces = vec![plain; mesh.vertex_count()];
+    // Layer 0 is none.
+    let layer_of: HashMap<&Image, u32> = layers.iter().copied().zip(1..).collect();
     for subset in mesh.primitives().iter().flat_map(|p| &p.subsets) {
         let material = &model.materials()[usize::from(subset.material)];
         let texture = material.texture.as_ref();
-        // Layer 0 is none.
-        let layer = texture.map_or(0, |texture| {
-            let place = layers.iter().position(|image| *image == &texture.image);
-            place.map_or(0, |place| place as u32 + 1)
-        });
+        let known = texture.and_then(|texture| layer_of.get(&texture.image));
+        let layer = known.copied().unwrap_or(0);
         let color = color(material);
         for &vertex in &mesh.indices()[subset.indices.start as usize..subset.indices.end as usize] {
             let vertex = vertex as usize;

@@ -3,6 +3,7 @@
 use super::schedule::{Presence, Schedule, TICKS_PER_SECOND};
 use crate::model::{Clip, Model};
 use bytemuck::NoUninit;
+use std::ops::RangeInclusive;
 
 /// [`Layer::clip`] of the rest pose.
 pub const REST: u32 = u32::MAX;
@@ -10,6 +11,11 @@ pub const REST: u32 = u32::MAX;
 pub const UNMASKED: u32 = u32::MAX;
 /// Most layers of an instance.
 pub const MAX_LAYERS: usize = 8;
+/// Merge layers whose weights at a joint add up to less, 2^-60, count as none: f32 numbers have no squares of rotations
+/// with such weights.
+pub const LEAST_SHARE: f32 = 8.673_617_4e-19;
+/// Merge weights are relative: those of an instance whose largest is outside this range are divided by it.
+const USUAL_WEIGHTS: RangeInclusive<f32> = 1e-6..=1e6;
 
 /// Operation that combines a layer with the layers before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, NoUninit)]
@@ -173,6 +179,24 @@ impl Layer {
         };
         crossfading.weight_at(tick)
     }
+}
+
+/// An instance's layers with merge weights whose squares f32 numbers can hold.
+pub(super) fn with_usual_weights(layers: &[Layer]) -> impl Iterator<Item = Layer> {
+    let merged = layers.iter().filter(|layer| layer.kind == LayerKind::Merge);
+    let largest = merged.fold(0.0, |most: f32, layer| most.max(layer.weight));
+    let divisor = if USUAL_WEIGHTS.contains(&largest) {
+        1.0
+    } else {
+        largest
+    };
+    layers.iter().map(move |layer| {
+        let mut layer = *layer;
+        if layer.kind == LayerKind::Merge {
+            layer.weight /= divisor;
+        }
+        layer
+    })
 }
 
 /// Weight of a layer that has faded in for some of the ticks of its fade.

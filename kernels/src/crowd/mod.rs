@@ -17,7 +17,8 @@ mod update_rate;
 pub use changing::InstanceLayers;
 pub use expressions::Expression;
 pub use layers::{
-    Fade, Inertia, Layer, LayerKind, MAX_LAYERS, Playback, REST, UNMASKED, time, time_at,
+    Fade, Inertia, LEAST_SHARE, Layer, LayerKind, MAX_LAYERS, Playback, REST, UNMASKED, time,
+    time_at,
 };
 pub use reach::{EntryReach, Reach};
 pub use schedule::{LONGEST, Presence, Schedule, TICKS_PER_SECOND};
@@ -29,6 +30,7 @@ use crate::error::ensure;
 use crate::model::{Clip, Lists, Model, RotationBlend, Rows, TargetWeight};
 use crate::vertex::{Attributes, VertexFormat};
 use fieldwork::Fieldwork;
+use layers::with_usual_weights;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -185,7 +187,7 @@ impl Crowd {
                 "more than {most} instances or layers"
             );
             self.placements.push(placement);
-            self.layers.push(layers.iter().copied());
+            self.layers.push(with_usual_weights(layers));
         }
         let end = self.placements.len() as u32;
         ensure!(

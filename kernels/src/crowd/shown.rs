@@ -1,5 +1,6 @@
 //! Sizes and places of what the instances of a group show.
 
+use crate::error::LARGEST;
 use crate::model::Bounds;
 
 /// Sizes and places of what a group's instances show over their ticks: the units in which errors are stated.
@@ -20,6 +21,10 @@ pub struct Shown {
     /// Bound of the distance by which f32 numbers are off at that coordinate: half their spacing on each of three axes,
     /// for each joint of the longest chain, each influence of a vertex and a few more operations.
     pub rounding: f64,
+    /// Bound of the error of a sampled rotation where a cubic curve of a clip comes near to zero; 0 where none does.
+    pub sampling: f64,
+    /// Bound of the error of rotations in model space, which grows with the longest chain of joints.
+    pub turning: f64,
     /// One item per joint.
     pub joints: Vec<JointShown>,
 }
@@ -38,6 +43,14 @@ pub struct JointShown {
 }
 
 impl Shown {
+    /// The largest distance and length of an axis that any joint or vertex shows, if it is beyond [`LARGEST`].
+    pub fn too_large(&self) -> Option<f64> {
+        let mut largest = self.farthest;
+        for joint in &self.joints {
+            largest = largest.max(joint.distance).max(joint.axis);
+        }
+        (largest > f64::from(LARGEST)).then_some(largest)
+    }
     /// The bound of f32 rounding over the diagonal.
     pub fn relative_rounding(&self) -> f64 {
         self.rounding / self.diagonal

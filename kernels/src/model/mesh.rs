@@ -1,7 +1,7 @@
 //! One concatenated vertex stream for all primitives, sorted into runs of equal influence count, and there by joints.
 
 use super::{Bounds, Lists, Notes, Skin, Target, TargetDeltas, Targets};
-use crate::error::{DataError, ensure, first_not_finite};
+use crate::error::{DataError, LARGEST, ensure, first_too_large};
 use crate::vertex::Cube;
 use fieldwork::Fieldwork;
 use glam::{DVec3, Vec3};
@@ -579,7 +579,7 @@ fn check_primitive(
                 "vertex {vertex} has joint {joint}; its skin has {joints}"
             );
             ensure!(
-                weight.is_finite() && weight >= 0.0,
+                (0.0..=LARGEST).contains(&weight),
                 "vertex {vertex} has the weight {weight}; expected 0 or more"
             );
         }
@@ -627,7 +627,7 @@ fn check_length(name: &str, found: usize, count: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Refuses a stream that has more or fewer values than positions, or one that is not finite.
+/// Refuses a stream that has more or fewer values than positions, or one with a number that is too large.
 fn check_stream<const N: usize>(
     name: &str,
     stream: Option<&Vec<[f32; N]>>,
@@ -635,10 +635,8 @@ fn check_stream<const N: usize>(
 ) -> Result<(), String> {
     let Some(values) = stream else { return Ok(()) };
     check_length(&format!("{name}s"), values.len(), count)?;
-    match first_not_finite(values) {
-        Some(vertex) => Err(format!(
-            "the {name} of vertex {vertex} holds a number that is not finite"
-        )),
+    match first_too_large(values) {
+        Some(found) => Err(format!("the {name} of vertex {} holds {found}", found.item)),
         None => Ok(()),
     }
 }

@@ -38,7 +38,7 @@ pub use skeleton_builder::{BuiltSkeleton, Frame, JointBuilder, SkeletonBuilder};
 pub use skin::{Skin, SkinData};
 pub use targets::{DeltaRun, MAX_TARGETS, Target, TargetDeltas, TargetWeight, Targets, UNMOVED};
 
-use crate::error::DataError;
+use crate::error::{DataError, first_too_large};
 use crate::vertex::Cube;
 use fieldwork::Fieldwork;
 use glam::{DAffine3, DVec3, Vec3};
@@ -272,11 +272,9 @@ fn rest_bounds(palette: &[DAffine3], mesh: &Mesh) -> Result<Bounds, DataError> {
             sum += f64::from(weight) * palette[usize::from(entry)].transform_point3(position);
         }
         let sum = sum.as_vec3();
-        if !sum.is_finite() {
-            return Err(DataError::new(
-                "rest pose",
-                "skinned vertices are not finite",
-            ));
+        if let Some(found) = first_too_large(&[sum.to_array()]) {
+            let problem = format!("vertex {vertex} is at {found}");
+            return Err(DataError::new("rest pose", problem));
         }
         skinned.push(sum);
     }

@@ -1,7 +1,7 @@
 //! Joints in parent-first order, structure-of-arrays.
 
 use super::{Rows, rows_to_affine};
-use crate::error::DataError;
+use crate::error::{DataError, first_too_large};
 use fieldwork::Fieldwork;
 use glam::{DAffine3, Quat, Vec3};
 
@@ -208,20 +208,22 @@ fn place(index: usize, joint: &Joint) -> String {
 }
 
 /// The transform with a unit quaternion; the identity for a matrix.
-fn checked(rest: JointTransform) -> Result<Transform, &'static str> {
+fn checked(rest: JointTransform) -> Result<Transform, String> {
     let transform = match rest {
         JointTransform::Transform(transform) => transform,
-        JointTransform::Matrix(rows) if rows.iter().all(|v| v.is_finite()) => {
-            return Ok(Transform::IDENTITY);
+        JointTransform::Matrix(rows) => {
+            return match first_too_large(&[rows]) {
+                Some(found) => Err(format!("its matrix holds {found}")),
+                None => Ok(Transform::IDENTITY),
+            };
         }
-        JointTransform::Matrix(_) => return Err("its matrix holds a number that is not finite"),
     };
-    if transform.components().iter().any(|v| !v.is_finite()) {
-        return Err("its rest transform holds a number that is not finite");
+    if let Some(found) = first_too_large(&[transform.components()]) {
+        return Err(format!("its rest transform holds {found}"));
     }
     let rotation = transform.rotation.as_dquat();
     if rotation.length() < 1e-6 {
-        return Err("its rest rotation has zero length; expected a unit quaternion");
+        return Err("its rest rotation has zero length; expected a unit quaternion".into());
     }
     Ok(Transform {
         rotation: rotation.normalize().as_quat(),

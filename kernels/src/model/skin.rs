@@ -2,7 +2,7 @@
 
 use super::affine::{Rows, affine_to_rows};
 use super::skeleton::Skeleton;
-use crate::error::{DataError, ensure, first_not_finite};
+use crate::error::{DataError, ensure, first_too_large};
 use std::ops::Range;
 
 /// A mesh's own list of joints with their inverse binds: a range of the model's palette entries.
@@ -41,10 +41,8 @@ impl SkinData {
                 "joint {joint} is out of range; the skeleton has {count}"
             );
         }
-        match first_not_finite(&self.inverse_binds) {
-            Some(entry) => Err(format!(
-                "inverse bind {entry} holds a number that is not finite"
-            )),
+        match first_too_large(&self.inverse_binds) {
+            Some(found) => Err(format!("inverse bind {} holds {found}", found.item)),
             None => Ok(()),
         }
     }

@@ -1,7 +1,7 @@
 //! Morph targets: shapes that a mesh takes on in proportion to weights, stored as sparse deltas from the mesh.
 
 use super::Lists;
-use crate::error::{DataError, ensure, first_not_finite};
+use crate::error::{DataError, ensure, first_too_large};
 use fieldwork::Fieldwork;
 
 /// Most targets of a model.
@@ -79,10 +79,9 @@ impl TargetDeltas {
                 (*vertex as usize) < count,
                 "target {target} moves vertex {vertex}; there are {count}"
             );
-            ensure!(
-                first_not_finite(deltas).is_none(),
-                "target {target} moves vertex {vertex} by a number that is not finite"
-            );
+            if let Some(found) = first_too_large(deltas) {
+                return Err(format!("target {target} moves vertex {vertex} by {found}"));
+            }
         }
         Ok(())
     }
@@ -249,10 +248,11 @@ fn check_list(list: &[Target]) -> Result<(), DataError> {
             format!("{} in a model; expected at most {MAX_TARGETS}", list.len()),
         ));
     }
-    match list.iter().position(|target| !target.weight.is_finite()) {
-        Some(target) => Err(DataError::new(
-            format!("target {target}"),
-            "a weight that is not finite",
+    let weights: Vec<[f32; 1]> = list.iter().map(|target| [target.weight]).collect();
+    match first_too_large(&weights) {
+        Some(found) => Err(DataError::new(
+            format!("target {}", found.item),
+            format!("the weight {found}"),
         )),
         None => Ok(()),
     }
@@ -377,7 +377,7 @@ mod tests {
         assert!(fault(deltas(0, &[1, 4])).contains("moves vertex 4; there are 4"));
         let mut bad = deltas(1, &[0, 3]);
         bad.vertices[1].1[1][2] = f32::NAN;
-        assert!(fault(bad).contains("moves vertex 3 by a number that is not finite"));
+        assert!(fault(bad).contains("moves vertex 3 by NaN; expected numbers of at most 1e18"));
         assert_eq!(deltas(1, &[0, 3]).check(4, 2), Ok(()));
         let new = |list, deltas: TargetDeltas| {
             Targets::new(list, vec![(&deltas, &[0, 1])], 2, false)
@@ -392,6 +392,6 @@ mod tests {
             weight: f32::NAN,
             ..Target::default()
         };
-        assert!(new(vec![nan], deltas(0, &[0])).contains("weight that is not finite"));
+        assert!(new(vec![nan], deltas(0, &[0])).contains("the weight NaN; expected"));
     }
 }

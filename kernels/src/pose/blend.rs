@@ -10,7 +10,7 @@ use super::lanes::{items, load_instances};
 use super::registers::{RegisterPose, difference, normalised, rotated, shorter};
 use super::shares::{Mask, Momentum, Recipe, SlotWeights};
 use super::side_by_side::{Local, SCALE, TRANSLATION, run_lanes};
-use crate::crowd::{LayerKind, MAX_LAYERS};
+use crate::crowd::{LEAST_SHARE, LayerKind, MAX_LAYERS};
 use crate::model::Transform;
 use crate::simd::{Isa, Kernel, Simd, load_rows, store_rows};
 use arrayvec::ArrayVec;
@@ -174,8 +174,8 @@ impl<const N: usize, const L: usize, const W: usize> LaneGroup<'_, N, L, W> {
     /// The rest pose in lanes without weight.
     #[inline(always)] // as above
     fn resting<S: Simd<W>>(self, mut pose: RegisterPose<S, W>, total: S::V) -> RegisterPose<S, W> {
-        // The difference is negative, which is the sign that selects, in lanes without weight.
-        let none = S::sub(total, S::splat(f32::MIN_POSITIVE));
+        // The difference is negative, which is the sign that selects, in lanes without enough weight.
+        let none = S::sub(total, S::splat(LEAST_SHARE));
         let mut rest = pose;
         if const { N < L } {
             // Lanes beyond the last joint need a rotation that can be normalised, too.
@@ -325,7 +325,8 @@ impl<const N: usize> Merge<N> {
                 *total += weight;
             }
         }
-        let merges = merges && recipe.momenta.is_empty() && totals.iter().all(|&t| t > 0.0);
+        let merges =
+            merges && recipe.momenta.is_empty() && totals.iter().all(|&t| t >= LEAST_SHARE);
         merges.then(|| {
             let mut merge = ArrayVec::new();
             for share in &recipe.shares {

@@ -4,9 +4,13 @@ use crate::model::{Bounds, Channel, Clip, ClipKeys, Model, NO_PARENT, Skeleton};
 use crate::reference::clip_pose;
 use glam::{DAffine3, DVec3};
 
-/// Times of a clip, and of all clips of a model together, at which the size of its skeleton is looked at.
+/// Times of a clip, and of all clips of a model together, at which the size of its skeleton is looked at: of more clips,
+/// evenly chosen ones once each.
 const CLIP_TIMES: usize = 8;
 const TIMES: usize = 64;
+/// Levels below a joint at which the distance to each end is measured: a chain of all joints of a file would otherwise
+/// take the square of their number.
+const EXACT_LEVELS: usize = 64;
 /// Factor by which the rest pose and the largest pose of a clip may differ in size for the rest pose to stand for both.
 const SIMILAR: f64 = 2.0;
 /// Distance of a joint's scale at rest from 1 that counts as none.
@@ -20,7 +24,8 @@ const UNSCALED: f64 = 1e-3;
 pub struct ErrorPoints {
     /// In the joint's own space.
     arms: Vec<f32>,
-    /// Distance from each joint to the farthest end of its descendants, at rest, in model space.
+    /// Distance from each joint to the farthest end of its descendants, at rest, in model space; of those many levels
+    /// below, an upper bound.
     spans: Vec<f32>,
     followed: Vec<bool>,
     size: f64,
@@ -95,15 +100,24 @@ impl ErrorPoints {
             }
         }
         let mut spans = arms.clone();
-        for (joint, arm) in arms.iter().enumerate() {
+        // Ends first: the span of a joint is known before the joints above it ask for it.
+        for (joint, arm) in arms.iter().enumerate().rev() {
             let mut above = joint;
-            while let Some(&parent) = parents.get(above).filter(|parent| **parent != NO_PARENT) {
-                above = usize::from(parent);
+            for level in 1..=EXACT_LEVELS {
+                if parents[above] == NO_PARENT {
+                    break;
+                }
+                above = usize::from(parents[above]);
                 if followed[above] && !followed[joint] {
                     break;
                 }
                 let distance = pose[joint].translation.distance(pose[above].translation) as f32;
-                spans[above] = spans[above].max(distance + arm);
+                let beneath = if level == EXACT_LEVELS {
+                    spans[joint]
+                } else {
+                    *arm
+                };
+                spans[above] = spans[above].max(distance + beneath);
             }
         }
         Self {
@@ -185,24 +199,23 @@ fn extent(pose: &[DAffine3], counts: impl Fn(usize) -> bool) -> f64 {
 
 /// Poses of the clips in which a skeleton may be larger or smaller than at rest: those that scale joints, or move them
 /// by more than its size.
-fn resizing_poses(skeleton: &Skeleton, clips: &[Clip], size: f64) -> Vec<Vec<DAffine3>> {
+fn resizing_poses<'a>(
+    skeleton: &'a Skeleton,
+    clips: &'a [Clip],
+    size: f64,
+) -> impl Iterator<Item = Vec<DAffine3>> + 'a {
     let resizing: Vec<&Clip> = clips
         .iter()
         .filter(|clip| !clip.is_additive() && resizes(skeleton, clip, size))
         .collect();
     let times = (TIMES / resizing.len().max(1)).clamp(1, CLIP_TIMES);
-    let mut poses = Vec::with_capacity(times * resizing.len());
-    for clip in resizing {
-        for index in 0..times {
-            let fraction = (index + 1) as f64 / (times + 1) as f64;
-            poses.push(clip_pose(
-                skeleton,
-                clip,
-                fraction * f64::from(clip.duration()),
-            ));
-        }
-    }
-    poses
+    let stride = resizing.len().div_ceil(TIMES).max(1);
+    resizing.into_iter().step_by(stride).flat_map(move |clip| {
+        (1..=times).map(move |index| {
+            let fraction = index as f64 / (times + 1) as f64;
+            clip_pose(skeleton, clip, fraction * f64::from(clip.duration()))
+        })
+    })
 }
 
 /// Returns whether a clip scales joints, or moves one by more than a distance from its place at rest.

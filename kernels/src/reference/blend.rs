@@ -1,7 +1,9 @@
 //! Blending of layers, by the definitions in docs/animation.md.
 
 use super::sample::{LocalPose, sample, towards};
-use crate::crowd::{Fade, Group, Layer, LayerKind, Presence, REST, UNMASKED, time, time_at};
+use crate::crowd::{
+    Fade, Group, LEAST_SHARE, Layer, LayerKind, Presence, REST, UNMASKED, time, time_at,
+};
 use crate::model::Skeleton;
 use glam::{DQuat, DVec3, DVec4};
 
@@ -48,7 +50,7 @@ fn merged(group: &Group, layers: &[Layer], count: usize, tick: u32) -> Vec<Local
         }
     }
     for (local, sum) in pose.iter_mut().zip(sums) {
-        if sum.weight != 0.0 {
+        if sum.weight >= f64::from(LEAST_SHARE) {
             *local = LocalPose {
                 rotation: DQuat::from_vec4(sum.rotation.normalize()),
                 translation: sum.translation / sum.weight,

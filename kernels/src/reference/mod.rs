@@ -12,7 +12,7 @@ mod shown;
 
 use crate::crowd::{Crowd, Layer, UpdateRate};
 use crate::model::{Clip, JointTransform, Model, NO_PARENT, Skeleton, rows_to_affine};
-use crate::vertex::Normals;
+use crate::vertex::{Normals, VANISHING};
 pub use deviation::{Deviation, WorstError, distances, nan_max, position, vertex_errors};
 use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4, Vec3, Vec4};
 pub use sample::LocalPose;
@@ -157,8 +157,9 @@ impl ReferencePose {
         };
         let mut tangent = m.matrix3 * (t.truncate() + swayed);
         if normals != Normals::Raw {
-            normal = normal.normalize_or_zero();
-            tangent = tangent.normalize_or_zero();
+            let shortest = f64::from(VANISHING).sqrt();
+            normal /= normal.length().max(shortest);
+            tangent /= tangent.length().max(shortest);
         }
         ReferenceVertex {
             position: m.matrix3 * p + m.translation,

@@ -24,6 +24,12 @@ const SIMILAR: f64 = 2.0;
 /// Roundings of a vertex besides those of each joint above it and of each of its influences: of its clip's two keys, of
 /// the palette entry and of the last sum.
 const MORE_ROUNDINGS: f64 = 4.0;
+/// Bound of the error that each joint of a chain adds to rotations in model space: those of interpolation, 3e-7 in
+/// shaders, and of a product of matrices.
+const JOINT_ROUNDING: f64 = 5e-7;
+/// Cubic curves of rotations that are shorter round visibly, and the roundings of a point on them.
+const SHORT_CURVE: f64 = 0.1;
+const CURVE_ROUNDINGS: f64 = 4.0;
 /// Half the edge of a cube for packed positions, over half the largest extent shown: other ticks may show more.
 const CUBE_MARGIN: f32 = 1.25;
 /// Times of each clip at which [`clip_bounds`] poses a model.
@@ -136,6 +142,8 @@ fn measured(crowd: &Crowd, group: &Group) -> Shown {
         _ if farthest > 0.0 => farthest,
         _ => 1.0,
     };
+    let sampling = curve_rounding(model);
+    let depth = longest_chain(model, &vec![true; joints]) as f64;
     let influences = f64::from(model.mesh().max_influences());
     let roundings = longest_chain(model, &followed) as f64 + influences + MORE_ROUNDINGS;
     Shown {
@@ -144,7 +152,22 @@ fn measured(crowd: &Crowd, group: &Group) -> Shown {
         all: all.unwrap_or(rest),
         farthest,
         rounding: 0.5 * 3f64.sqrt() * roundings * spacing(farthest),
+        sampling,
+        // A quaternion's error turns vectors by up to twice as much.
+        turning: depth * JOINT_ROUNDING + 2.0 * sampling,
         joints: joints_shown,
+    }
+}
+
+/// Bound of the error of rotations from cubic curves of which a part is shorter than the lower bound that stands for all
+/// others.
+fn curve_rounding(model: &Model) -> f64 {
+    let raw = model.clips().iter().filter_map(|clip| clip.keys().raw());
+    let shortest = raw.fold(1.0, |least: f64, raw| least.min(raw.shortest_curve()));
+    if shortest < SHORT_CURVE {
+        CURVE_ROUNDINGS * f64::from(f32::EPSILON) / shortest
+    } else {
+        0.0
     }
 }
 

@@ -1,10 +1,13 @@
 //! The vertices of a mesh in clusters that share few joints, and their numbers after skinning.
 
+use super::job::SkinningInput;
+use super::job_error::JobError;
 use super::stream::{Store, TILE};
 use super::words::{MOST_FLOATS, Matrix, moved, rotated_normal, rotated_tangent};
-use crate::model::{Mesh, Rows};
+use crate::model::{Bounds, Mesh, Rows, Shape};
 use crate::simd::{self, Aligned, Isa, Simd};
 use crate::vertex::{Cube, Normals, VertexFormat};
+use glam::Vec3;
 
 /// Numbers of a vertex's position and normal, and of a tangent with its handedness.
 pub(super) const POINT: usize = 6;
@@ -20,7 +23,7 @@ pub struct Clusters {
     pub(super) cube: Cube,
     pub(super) entries: usize,
     pub(super) vertex_count: usize,
-    /// Number of joints of each cluster, at least 1.
+    /// Number of joints of each cluster.
     pub(super) joint_counts: Vec<u32>,
     /// Palette entries of all clusters' joints, each less than `entries`.
     pub(super) joints: Vec<u16>,
@@ -47,74 +50,60 @@ impl Clusters {
     /// machine that lacks `isa`, and for a kind of store. Only vectors of a whole cache line gain by streaming; clusters
     /// for others write through the caches.
     pub fn new(isa: Isa, mesh: &Mesh, store: Store) -> Self {
-        let isa = if isa.is_available() {
-            isa
-        } else {
-            Isa::Baseline
-        };
-        let lanes = simd::lanes(isa);
-        let is_streamed = store == Store::Streamed && lanes == TILE;
-        let found = gathered(mesh, lanes, is_streamed);
-        let joints: Vec<u16> = found
-            .iter()
-            .flat_map(|cluster| cluster.joints.iter().copied())
-            .collect();
-        let mut weights = Aligned::zeroed(lanes * joints.len());
-        let mut weight_rows = weights.chunks_exact_mut(lanes);
-        let mut points = Aligned::zeroed(lanes * POINT * found.len());
-        let mut tangents =
-            Aligned::zeroed(lanes * TANGENT * found.len() * usize::from(mesh.tangents().is_some()));
-        let mut tangent_rows = tangents.chunks_exact_mut(lanes * TANGENT);
-        let mut vertices = vec![0; lanes * found.len()];
-        let places = vertices
-            .chunks_exact_mut(lanes)
-            .zip(points.chunks_exact_mut(lanes * POINT));
-        for (cluster, (places, points)) in found.iter().zip(places) {
-            let mut tangents = tangent_rows.next();
-            for (lane, place) in places.iter_mut().enumerate() {
-                let vertex = cluster.vertices[lane.min(cluster.vertices.len() - 1)];
-                *place = vertex as u32;
-                let point = mesh.positions()[vertex]
-                    .iter()
-                    .chain(&mesh.normals()[vertex]);
-                for (row, number) in points.chunks_exact_mut(lanes).zip(point) {
-                    row[lane] = *number;
-                }
-                if let (Some(rows), Some(tangents)) = (&mut tangents, mesh.tangents()) {
-                    for (row, number) in rows.chunks_exact_mut(lanes).zip(tangents[vertex]) {
-                        row[lane] = number;
-                    }
-                }
-            }
-            for (&joint, row) in cluster.joints.iter().zip(&mut weight_rows) {
-                for (weight, &vertex) in row.iter_mut().zip(&*places) {
-                    let pairs = mesh
-                        .influences_of(vertex as usize)
-                        .filter(|pair| pair.0 == joint);
-                    *weight = pairs.map(|pair| pair.1).sum();
-                }
-            }
-        }
-        let order = if is_streamed {
-            Order::Mesh
-        } else {
-            Order::Sorted(vertices)
-        };
-        Self {
-            isa,
+        let source = Source {
             cube: *mesh.cube(),
             entries: mesh.entries(),
-            vertex_count: mesh.vertex_count(),
-            joint_counts: found
+            shape: mesh.shape(),
+            influences: |vertex| mesh.influences_of(vertex),
+        };
+        source.clusters(isa, store)
+    }
+
+    /// Sorts the vertices of an engine into clusters, as [`Clusters::new`] those of a mesh. Skinned vertices have the order
+    /// of `input`. Its tangents need a fourth number, their handedness; normals and tangents that it lacks become zero.
+    /// The cube of packed positions is around the vertices before skinning.
+    ///
+    /// # Errors
+    /// [`JobError::TooShort`], [`JobError::Stride`] or [`JobError::Influences`].
+    pub fn from_slices(isa: Isa, input: &SkinningInput, store: Store) -> Result<Self, JobError> {
+        input.check(4)?;
+        let positions = input.floats(Some(&input.positions));
+        let normals = input.floats(input.normals.as_ref());
+        let tangents = input.tangents.as_ref();
+        let tangents = tangents.map(|tangents| input.floats(Some(tangents)));
+        let (joints, weights) = input.pairs();
+        let bounds = Bounds::around(positions.iter().map(|position| Vec3::from(*position)));
+        let source = Source {
+            cube: Cube::around(bounds.min.to_array(), bounds.max.to_array()),
+            entries: joints
                 .iter()
-                .map(|cluster| cluster.joints.len() as u32)
-                .collect(),
-            joints,
-            weights,
-            points,
-            tangents,
-            order,
-        }
+                .max()
+                .map_or(0, |&joint| usize::from(joint) + 1),
+            shape: Shape {
+                positions: &positions,
+                normals: &normals,
+                tangents: tangents.as_deref(),
+            },
+            influences: |vertex| {
+                let range = vertex * input.influences..(vertex + 1) * input.influences;
+                let pairs = joints[range.clone()].iter().zip(&weights[range]);
+                // Influences without weight only fill up what is left of the usual four.
+                pairs
+                    .map(|(&joint, &weight)| (joint, weight))
+                    .filter(|pair| pair.1 != 0.0)
+            },
+        };
+        Ok(source.clusters(isa, store))
+    }
+
+    /// Number of vertices.
+    pub fn vertices(&self) -> usize {
+        self.vertex_count
+    }
+
+    /// Number of palette entries that the vertices name: the largest index and one.
+    pub fn entries(&self) -> usize {
+        self.entries
     }
 
     /// Bytes of the clusters.
@@ -133,31 +122,111 @@ impl Clusters {
     }
 }
 
+/// Vertices of which clusters are made.
+struct Source<'a, F> {
+    cube: Cube,
+    entries: usize,
+    shape: Shape<'a>,
+    /// Joints and weights of a vertex.
+    influences: F,
+}
+
+impl<I: Iterator<Item = (u16, f32)>, F: Fn(usize) -> I> Source<'_, F> {
+    fn clusters(&self, isa: Isa, store: Store) -> Clusters {
+        let isa = if isa.is_available() {
+            isa
+        } else {
+            Isa::Baseline
+        };
+        let shape = self.shape;
+        let lanes = simd::lanes(isa);
+        let is_streamed = store == Store::Streamed && lanes == TILE;
+        let found = self.gathered(lanes, is_streamed);
+        let joints: Vec<u16> = found
+            .iter()
+            .flat_map(|cluster| cluster.joints.iter().copied())
+            .collect();
+        let mut weights = Aligned::zeroed(lanes * joints.len());
+        let mut weight_rows = weights.chunks_exact_mut(lanes);
+        let mut points = Aligned::zeroed(lanes * POINT * found.len());
+        let mut tangents =
+            Aligned::zeroed(lanes * TANGENT * found.len() * usize::from(shape.tangents.is_some()));
+        let mut tangent_rows = tangents.chunks_exact_mut(lanes * TANGENT);
+        let mut vertices = vec![0; lanes * found.len()];
+        let places = vertices
+            .chunks_exact_mut(lanes)
+            .zip(points.chunks_exact_mut(lanes * POINT));
+        for (cluster, (places, points)) in found.iter().zip(places) {
+            let mut tangents = tangent_rows.next();
+            for (lane, place) in places.iter_mut().enumerate() {
+                let vertex = cluster.vertices[lane.min(cluster.vertices.len() - 1)];
+                *place = vertex as u32;
+                let point = shape.positions[vertex].iter().chain(&shape.normals[vertex]);
+                for (row, number) in points.chunks_exact_mut(lanes).zip(point) {
+                    row[lane] = *number;
+                }
+                if let (Some(rows), Some(tangents)) = (&mut tangents, shape.tangents) {
+                    for (row, number) in rows.chunks_exact_mut(lanes).zip(tangents[vertex]) {
+                        row[lane] = number;
+                    }
+                }
+            }
+            for (&joint, row) in cluster.joints.iter().zip(&mut weight_rows) {
+                for (weight, &vertex) in row.iter_mut().zip(&*places) {
+                    let pairs = (self.influences)(vertex as usize).filter(|pair| pair.0 == joint);
+                    *weight = pairs.map(|pair| pair.1).sum();
+                }
+            }
+        }
+        let order = if is_streamed {
+            Order::Mesh
+        } else {
+            Order::Sorted(vertices)
+        };
+        Clusters {
+            isa,
+            cube: self.cube,
+            entries: self.entries,
+            vertex_count: shape.positions.len(),
+            joint_counts: found
+                .iter()
+                .map(|cluster| cluster.joints.len() as u32)
+                .collect(),
+            joints,
+            weights,
+            points,
+            tangents,
+            order,
+        }
+    }
+
+    /// Sorts vertices by their sets of joints, unless they are to stay in order, and cuts them into clusters.
+    fn gathered(&self, lanes: usize, in_order: bool) -> Vec<Gathered> {
+        let count = self.shape.positions.len();
+        let mut sorted = Vec::with_capacity(count);
+        for vertex in 0..count {
+            let joints = sorted_set((self.influences)(vertex).map(|pair| pair.0));
+            sorted.push((joints, vertex));
+        }
+        if !in_order {
+            sorted.chunks_mut(WINDOW).for_each(<[_]>::sort_unstable);
+        }
+        let mut clusters = Vec::with_capacity(count.div_ceil(lanes));
+        for members in sorted.chunks(lanes) {
+            let joints = members.iter().flat_map(|member| member.0.iter().copied());
+            clusters.push(Gathered {
+                vertices: members.iter().map(|member| member.1).collect(),
+                joints: sorted_set(joints),
+            });
+        }
+        clusters
+    }
+}
+
 /// Vertices that share joints, and these joints.
 struct Gathered {
     vertices: Vec<usize>,
     joints: Vec<u16>,
-}
-
-/// Sorts vertices by their sets of joints, unless they are to stay in order, and cuts them into clusters.
-fn gathered(mesh: &Mesh, lanes: usize, in_order: bool) -> Vec<Gathered> {
-    let mut sorted = Vec::with_capacity(mesh.vertex_count());
-    for vertex in 0..mesh.vertex_count() {
-        let joints = sorted_set(mesh.influences_of(vertex).map(|pair| pair.0));
-        sorted.push((joints, vertex));
-    }
-    if !in_order {
-        sorted.chunks_mut(WINDOW).for_each(<[_]>::sort_unstable);
-    }
-    let mut clusters = Vec::with_capacity(sorted.len().div_ceil(lanes));
-    for members in sorted.chunks(lanes) {
-        let joints = members.iter().flat_map(|member| member.0.iter().copied());
-        clusters.push(Gathered {
-            vertices: members.iter().map(|member| member.1).collect(),
-            joints: sorted_set(joints),
-        });
-    }
-    clusters
 }
 
 /// Joints in rising order, each once: padding repeats one.

@@ -6,7 +6,7 @@ use super::scalar::in_runs;
 use super::words::{MOST_FLOATS, pack};
 use crate::model::{Mesh, Rows, Shape, VertexRun};
 use crate::simd::{self, Isa, Kernel, Simd};
-use crate::vertex::{Normals, VertexFormat};
+use crate::vertex::{Normals, VANISHING, VertexFormat};
 use glam::{Vec3A, Vec4, Vec4Swizzles};
 use std::ops::Range;
 
@@ -256,7 +256,7 @@ fn rotate<const W: usize, S: Simd<W>>([x, y, z]: [Vec4; 3], v: [f32; 3]) -> Vec4
 /// # Safety
 /// Each joint is less than the length of the palette.
 #[inline(always)]
-pub(super) unsafe fn columns<const W: usize, S: Simd<W>>(
+unsafe fn columns<const W: usize, S: Simd<W>>(
     palette: &[Rows],
     joints: &[u16],
     weights: &[f32],
@@ -267,6 +267,12 @@ pub(super) unsafe fn columns<const W: usize, S: Simd<W>>(
         let entry = unsafe { palette.get_unchecked(usize::from(joint)) };
         rows = Some(S::add_rows(weight, entry, rows));
     }
+    transposed(rows)
+}
+
+/// The four columns of three rows, or of zeros; the w components are not used.
+#[inline(always)]
+pub(super) fn transposed(rows: Option<[Vec4; 3]>) -> [Vec4; 4] {
     let [x, y, z] = rows.unwrap_or([Vec4::ZERO; 3]);
     let columns = glam::Mat4::from_cols(x, y, z, z).transpose();
     [
@@ -277,14 +283,14 @@ pub(super) unsafe fn columns<const W: usize, S: Simd<W>>(
     ]
 }
 
-/// Normalises; a zero vector stays zero.
+/// Normalises; what is shorter than the root of [`VANISHING`] stays shorter than 1.
 #[inline(always)]
 fn unit(v: Vec4) -> Vec4 {
     let squares = v * v;
     // The sum of three in each of the first three components.
     let squared = squares + squares.yzxw() + squares.zxyw();
     let length = squared
-        .max(Vec4::splat(f32::MIN_POSITIVE))
+        .max(Vec4::splat(VANISHING))
         .to_array()
         .map(f32::sqrt);
     v / Vec4::from_array(length)

@@ -1,198 +1,266 @@
 //! A skinning job over the buffers of an engine: slices with strides instead of a [`crate::model::Mesh`], and nothing to
 //! prepare. It skins one vertex at a time, as [`super::skin_columns`] does.
 
-use super::columns::{columns, moved_normal, moved_tangent, transform};
+use super::columns::{moved_normal, moved_tangent, transform, transposed};
+use super::job_error::{JobError, MOST_INFLUENCES};
+use super::strided::{Strided, StridedMut, View, cells};
 use crate::model::Rows;
 use crate::simd::{self, Isa, Kernel, Simd};
 use crate::vertex::Normals;
-use glam::Vec4;
-use std::borrow::Cow;
-use std::cell::Cell;
+use bytemuck::Pod;
+use glam::{Vec4, Vec4Swizzles};
+use std::ops::Range;
 
-/// Numbers of vertices in a slice: those of vertex `v` begin at index `v * stride`. A stride counts elements of the slice,
-/// not bytes.
-///
-/// Outputs are cells, so that several of them may share a slice of interleaved vertices.
-#[derive(Debug)]
-pub struct Strided<'a, T> {
-    numbers: &'a [T],
-    stride: usize,
-}
-
-// A derive would ask for numbers that can be copied, which cells are not.
-impl<T> Copy for Strided<'_, T> {}
-impl<T> Clone for Strided<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<'a, T> Strided<'a, T> {
-    /// Numbers of vertices that are so many elements of the slice apart, not bytes: 8 for a position, a normal and
-    /// texture coordinates in one slice of `f32`. The first vertex begins with the slice.
-    pub fn new(numbers: &'a [T], stride_in_elements: usize) -> Self {
-        Self {
-            numbers,
-            stride: stride_in_elements,
-        }
-    }
-
-    /// Checks that each of so many vertices has `width` numbers of its own.
-    fn check(&self, array: &'static str, vertices: usize, width: usize) -> Result<(), JobError> {
-        if self.stride < width {
-            let stride = self.stride;
-            return Err(JobError::Stride {
-                array,
-                stride,
-                width,
-            });
-        }
-        let needed = vertices.checked_sub(1).map_or(0, |last| {
-            last.saturating_mul(self.stride).saturating_add(width)
-        });
-        let given = self.numbers.len();
-        let stride = self.stride;
-        if given < needed {
-            Err(JobError::TooShort {
-                array,
-                given,
-                needed,
-                vertices,
-                stride,
-            })
-        } else {
-            Ok(())
-        }
-    }
-
-    /// The numbers of a vertex.
-    ///
-    /// # Safety
-    /// [`Strided::check`] has succeeded for more vertices than `vertex`, and for `width`.
-    #[inline(always)] // as all here that is called for each vertex: to take on the caller's instruction set
-    unsafe fn of(&self, vertex: usize, width: usize) -> &'a [T] {
-        let first = vertex * self.stride;
-        // SAFETY: the caller's: the slice has at least `first + width` numbers.
-        unsafe { self.numbers.get_unchecked(first..first + width) }
-    }
-
-    /// The three numbers of a vertex.
-    ///
-    /// # Safety
-    /// As [`Strided::of`], for a width of 3.
-    #[inline(always)]
-    unsafe fn triple(&self, vertex: usize) -> &'a [T; 3] {
-        // SAFETY: the caller's; an array has the layout of a slice of its length.
-        unsafe { &*self.of(vertex, 3).as_ptr().cast() }
-    }
-}
-
-/// Vertices before skinning, borrowed from the engine.
-#[derive(Debug, Clone, Copy)]
+/// Vertices before skinning, in buffers of the engine.
+#[derive(Debug, Clone)]
 pub struct SkinningInput<'a> {
     /// Number of vertices.
     pub vertices: usize,
-    /// Number of influences of each vertex; 1, 2, 4 and 8 have code of their own. A mesh whose vertices differ is skinned
-    /// fastest in several jobs.
+    /// Number of influences of each vertex, 1 to 256; 1, 2, 4 and 8 have code of their own. A mesh whose vertices differ is
+    /// skinned fastest in several jobs.
     pub influences: usize,
     /// Matrices of a vertex: indices into the palette, one for each influence.
-    pub joints: Strided<'a, u16>,
+    pub joints: Joints<'a>,
     /// Weights of a vertex, one for each influence. Their sum should be 1.
-    pub weights: Strided<'a, f32>,
-    /// Positions: x y z.
-    pub positions: Strided<'a, f32>,
-    /// Normals, if there are any: x y z.
-    pub normals: Option<Strided<'a, f32>>,
-    /// Tangents, if there are any: x y z. Their handedness does not change, so it is not read.
-    pub tangents: Option<Strided<'a, f32>>,
+    pub weights: Weights<'a>,
+    /// Positions: x y z, `f32`.
+    pub positions: Strided<'a>,
+    /// Normals, if there are any: x y z, `f32`.
+    pub normals: Option<Strided<'a>>,
+    /// Tangents, if there are any: x y z, `f32`. [`Clusters`](super::Clusters) read a fourth number, their handedness,
+    /// which jobs leave alone because it does not change.
+    pub tangents: Option<Strided<'a>>,
+}
+
+/// Indices of palette entries.
+#[derive(Debug, Clone)]
+pub enum Joints<'a> {
+    /// One byte each.
+    U8(Strided<'a>),
+    /// Two bytes each; jobs read these fastest.
+    U16(Strided<'a>),
+}
+
+/// Weights of influences.
+#[derive(Debug, Clone)]
+pub enum Weights<'a> {
+    /// Floats; jobs read these fastest.
+    F32(Strided<'a>),
+    /// Normalised bytes: 255 is 1.
+    U8(Strided<'a>),
+    /// Normalised numbers of two bytes: 65,535 is 1.
+    U16(Strided<'a>),
+}
+
+/// Matrices that move vertices: model poses times inverse binds.
+#[derive(Debug, Clone, Copy)]
+pub enum Palette<'a> {
+    /// Three rows of four numbers each.
+    Rows(&'a [Rows]),
+    /// Four columns of four numbers each, as graphics interfaces have them. The fourth number of a column is not read.
+    Columns(&'a [[f32; 16]]),
 }
 
 /// Places for skinned vertices. What lies between them is left as it is.
 #[derive(Debug, Clone, Copy)]
 pub struct SkinningOutput<'a> {
-    /// Positions: x y z.
-    pub positions: Strided<'a, Cell<f32>>,
-    /// Normals, if they are wanted: x y z.
-    pub normals: Option<Strided<'a, Cell<f32>>>,
-    /// Tangents, if they are wanted: x y z.
-    pub tangents: Option<Strided<'a, Cell<f32>>>,
+    /// Positions: x y z, `f32`.
+    pub positions: StridedMut<'a>,
+    /// Normals, if they are wanted: x y z, `f32`.
+    pub normals: Option<StridedMut<'a>>,
+    /// Tangents, if they are wanted: x y z, `f32`.
+    pub tangents: Option<StridedMut<'a>>,
 }
 
-/// Numbers that a job borrows or owns.
-#[derive(Debug, Clone)]
-struct Numbers<'a, T: Clone> {
-    numbers: Cow<'a, [T]>,
-    stride: usize,
-}
-
-impl<'a, T: Clone> Numbers<'a, T> {
-    fn borrowed(strided: Strided<'a, T>) -> Self {
+impl<'a> SkinningOutput<'a> {
+    /// Places in one buffer for vertices that are `stride` bytes apart, each at its offset in bytes. If places overlap,
+    /// the later attribute stays.
+    pub fn interleaved<T: Pod>(
+        buffer: &'a mut [T],
+        stride: usize,
+        positions: usize,
+        normals: Option<usize>,
+        tangents: Option<usize>,
+    ) -> Self {
+        let cells = cells(buffer);
+        let place = |offset| StridedMut::of_cells(cells, offset, stride);
         Self {
-            numbers: Cow::Borrowed(strided.numbers),
-            stride: strided.stride,
+            positions: place(positions),
+            normals: normals.map(place),
+            tangents: tangents.map(place),
         }
-    }
-
-    fn into_owned(self) -> Numbers<'static, T> {
-        Numbers {
-            numbers: Cow::Owned(self.numbers.into_owned()),
-            stride: self.stride,
-        }
-    }
-
-    fn strided(&self) -> Strided<'_, T> {
-        Strided::new(&self.numbers, self.stride)
     }
 }
 
-/// A fault of a [`SkinningJob`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum JobError {
-    /// An array ends before its last vertex.
-    #[error(
-        "{array}: {given} numbers are too few; {vertices} vertices that are {stride} apart take {needed}"
-    )]
-    TooShort {
-        /// Name of the array.
-        array: &'static str,
-        /// Length of the array.
-        given: usize,
-        /// Length that the vertices need.
-        needed: usize,
-        /// Number of vertices.
-        vertices: usize,
-        /// Stride of the array.
-        stride: usize,
-    },
-    /// Vertices that overlap.
-    #[error(
-        "{array}: a stride of {stride}; each vertex has {width} numbers, and strides count elements, not bytes"
-    )]
-    Stride {
-        /// Name of the array.
-        array: &'static str,
-        /// Stride of the array.
-        stride: usize,
-        /// Numbers of a vertex.
-        width: usize,
-    },
-    /// Vertices that no matrix moves.
-    #[error("influences: 0; a vertex needs at least 1")]
-    NoInfluences,
-    /// An output whose input is missing.
-    #[error("{array}: the job has none to skin")]
-    NoInput {
-        /// Name of the array.
-        array: &'static str,
-    },
-    /// A palette without the matrices that vertices name.
-    #[error("palette: {given} matrices are too few; a vertex names matrix {largest}")]
-    Palette {
-        /// Number of matrices.
-        given: usize,
-        /// Largest index that a vertex names.
-        largest: u16,
-    },
+impl Joints<'_> {
+    fn check(&self, vertices: usize, influences: usize) -> Result<(), JobError> {
+        match self {
+            Self::U8(numbers) => numbers.check("joints", vertices, influences),
+            Self::U16(numbers) => numbers.check("joints", vertices, 2 * influences),
+        }
+    }
+
+    fn into_owned(self) -> Joints<'static> {
+        match self {
+            Self::U8(numbers) => Joints::U8(numbers.into_owned()),
+            Self::U16(numbers) => Joints::U16(numbers.into_owned()),
+        }
+    }
+
+    /// Writes the joints of vertices from `first` on, as many as `out` takes.
+    ///
+    /// # Safety
+    /// [`Joints::check`] has succeeded for all of these vertices.
+    #[inline(always)] // as all below: to take on the caller's instruction set
+    unsafe fn decode(&self, first: usize, influences: usize, out: &mut [u16]) {
+        // SAFETY: the caller's.
+        unsafe {
+            match self {
+                Self::U8(numbers) => {
+                    convert(numbers.from(first), influences, out, |[n]: &[u8; 1]| {
+                        (*n).into()
+                    })
+                }
+                Self::U16(numbers) => convert(numbers.from(first), influences, out, |n| {
+                    u16::from_ne_bytes(*n)
+                }),
+            }
+        }
+    }
+}
+
+impl Weights<'_> {
+    fn check(&self, vertices: usize, influences: usize) -> Result<(), JobError> {
+        match self {
+            Self::F32(numbers) => numbers.check("weights", vertices, 4 * influences),
+            Self::U8(numbers) => numbers.check("weights", vertices, influences),
+            Self::U16(numbers) => numbers.check("weights", vertices, 2 * influences),
+        }
+    }
+
+    fn into_owned(self) -> Weights<'static> {
+        match self {
+            Self::F32(numbers) => Weights::F32(numbers.into_owned()),
+            Self::U8(numbers) => Weights::U8(numbers.into_owned()),
+            Self::U16(numbers) => Weights::U16(numbers.into_owned()),
+        }
+    }
+
+    /// Writes the weights of vertices from `first` on, as many as `out` takes.
+    ///
+    /// # Safety
+    /// [`Weights::check`] has succeeded for all of these vertices.
+    #[inline(always)]
+    unsafe fn decode(&self, first: usize, influences: usize, out: &mut [f32]) {
+        // SAFETY: the caller's.
+        unsafe {
+            match self {
+                Self::F32(numbers) => convert(numbers.from(first), influences, out, |n| {
+                    f32::from_ne_bytes(*n)
+                }),
+                Self::U8(numbers) => {
+                    convert(numbers.from(first), influences, out, |[n]: &[u8; 1]| {
+                        f32::from(*n) * (1.0 / 255.0)
+                    })
+                }
+                Self::U16(numbers) => convert(numbers.from(first), influences, out, |n| {
+                    f32::from(u16::from_ne_bytes(*n)) * (1.0 / 65_535.0)
+                }),
+            }
+        }
+    }
+}
+
+/// Converts `influences` numbers of each vertex of a view.
+///
+/// # Safety
+/// The view has a vertex for each `influences` items of `out`, and each has as many numbers of `N` bytes.
+#[inline(always)]
+unsafe fn convert<const N: usize, T>(
+    numbers: View<u8>,
+    influences: usize,
+    out: &mut [T],
+    convert: impl Fn(&[u8; N]) -> T,
+) {
+    // Constant numbers are converted in vectors; so are all vertices at once that have no gaps between them.
+    let is_list = numbers.stride == N * influences && !out.is_empty();
+    let width = if is_list { out.len() } else { influences };
+    for (vertex, out) in out.chunks_exact_mut(width).enumerate() {
+        // SAFETY: the caller's.
+        let numbers = unsafe { numbers.numbers(vertex, width) };
+        let four = <&[[u8; N]; 4]>::try_from(numbers);
+        if let (Ok(out), Ok(numbers)) = (<&mut [T; 4]>::try_from(&mut *out), four) {
+            for (out, number) in out.iter_mut().zip(numbers) {
+                *out = convert(number);
+            }
+        } else {
+            for (out, number) in out.iter_mut().zip(numbers) {
+                *out = convert(number);
+            }
+        }
+    }
+}
+
+impl<'a> SkinningInput<'a> {
+    /// Checks that all buffers reach as far as the vertices do. Tangents have `tangent` numbers.
+    pub(super) fn check(&self, tangent: usize) -> Result<(), JobError> {
+        let Self {
+            vertices,
+            influences,
+            ..
+        } = *self;
+        if !(1..=MOST_INFLUENCES).contains(&influences) {
+            return Err(JobError::Influences { given: influences });
+        }
+        self.joints.check(vertices, influences)?;
+        self.weights.check(vertices, influences)?;
+        self.positions.check("positions", vertices, 12)?;
+        if let Some(normals) = &self.normals {
+            normals.check("normals", vertices, 12)?;
+        }
+        if let Some(tangents) = &self.tangents {
+            tangents.check("tangents", vertices, 4 * tangent)?;
+        }
+        Ok(())
+    }
+
+    /// Joints and weights of all vertices, of checked input.
+    pub(super) fn pairs(&self) -> (Vec<u16>, Vec<f32>) {
+        let count = self.vertices * self.influences;
+        let mut joints = vec![0; count];
+        let mut weights = vec![0.0; count];
+        // SAFETY: both were checked for as many vertices.
+        unsafe {
+            self.joints.decode(0, self.influences, &mut joints);
+            self.weights.decode(0, self.influences, &mut weights);
+        }
+        (joints, weights)
+    }
+
+    /// The first `N` numbers of each vertex, of checked input; zeros for numbers that it lacks.
+    pub(super) fn floats<const N: usize>(&self, numbers: Option<&Strided>) -> Vec<[f32; N]> {
+        let mut floats = vec![[0.0; N]; self.vertices];
+        if let Some(numbers) = numbers {
+            let view = numbers.from(0);
+            for (vertex, floats) in floats.iter_mut().enumerate() {
+                // SAFETY: the numbers were checked for as many vertices.
+                *floats = unsafe { view.floats(vertex) };
+            }
+        }
+        floats
+    }
+
+    fn into_owned(self) -> SkinningInput<'static> {
+        SkinningInput {
+            vertices: self.vertices,
+            influences: self.influences,
+            joints: self.joints.into_owned(),
+            weights: self.weights.into_owned(),
+            positions: self.positions.into_owned(),
+            normals: self.normals.map(Strided::into_owned),
+            tangents: self.tangents.map(Strided::into_owned),
+        }
+    }
 }
 
 /// Vertices that have been checked, and can be skinned frame after frame.
@@ -201,13 +269,7 @@ pub enum JobError {
 /// [owns](SkinningJob::into_owned) it.
 #[derive(Debug, Clone)]
 pub struct SkinningJob<'a> {
-    vertices: usize,
-    influences: usize,
-    joints: Numbers<'a, u16>,
-    weights: Numbers<'a, f32>,
-    positions: Numbers<'a, f32>,
-    normals: Option<Numbers<'a, f32>>,
-    tangents: Option<Numbers<'a, f32>>,
+    input: SkinningInput<'a>,
     /// Largest palette index of any vertex; `None` without vertices.
     largest: Option<u16>,
 }
@@ -216,179 +278,260 @@ impl<'a> SkinningJob<'a> {
     /// Checks every vertex; later frames need no check of their own.
     ///
     /// # Errors
-    /// [`JobError::TooShort`], [`JobError::Stride`] or [`JobError::NoInfluences`].
+    /// [`JobError::TooShort`], [`JobError::Stride`] or [`JobError::Influences`].
     pub fn new(input: SkinningInput<'a>) -> Result<Self, JobError> {
-        let SkinningInput {
-            vertices,
-            influences,
-            joints,
-            weights,
-            positions,
-            normals,
-            tangents,
-        } = input;
-        if influences == 0 {
-            return Err(JobError::NoInfluences);
-        }
-        joints.check("joints", vertices, influences)?;
-        weights.check("weights", vertices, influences)?;
-        positions.check("positions", vertices, 3)?;
-        normals.map_or(Ok(()), |normals| normals.check("normals", vertices, 3))?;
-        tangents.map_or(Ok(()), |tangents| tangents.check("tangents", vertices, 3))?;
-        let joints_of = |vertex| &joints.numbers[vertex * joints.stride..][..influences];
-        let largest = (0..vertices).flat_map(joints_of).copied().max();
-        Ok(Self {
-            vertices,
-            influences,
-            joints: Numbers::borrowed(joints),
-            weights: Numbers::borrowed(weights),
-            positions: Numbers::borrowed(positions),
-            normals: normals.map(Numbers::borrowed),
-            tangents: tangents.map(Numbers::borrowed),
-            largest,
-        })
+        input.check(3)?;
+        let largest = input.pairs().0.into_iter().max();
+        Ok(Self { input, largest })
     }
 
     /// The job with a copy of its input, which borrows nothing and needs no other check.
     pub fn into_owned(self) -> SkinningJob<'static> {
         SkinningJob {
-            vertices: self.vertices,
-            influences: self.influences,
-            joints: self.joints.into_owned(),
-            weights: self.weights.into_owned(),
-            positions: self.positions.into_owned(),
-            normals: self.normals.map(Numbers::into_owned),
-            tangents: self.tangents.map(Numbers::into_owned),
+            input: self.input.into_owned(),
             largest: self.largest,
         }
     }
 
-    /// The input.
-    fn input(&self) -> SkinningInput<'_> {
-        SkinningInput {
-            vertices: self.vertices,
-            influences: self.influences,
-            joints: self.joints.strided(),
-            weights: self.weights.strided(),
-            positions: self.positions.strided(),
-            normals: self.normals.as_ref().map(Numbers::strided),
-            tangents: self.tangents.as_ref().map(Numbers::strided),
-        }
+    /// Number of vertices.
+    pub fn vertices(&self) -> usize {
+        self.input.vertices
     }
 
-    /// Skins all vertices. On a machine that lacks `isa`, the code for the baseline of its architecture runs instead.
+    /// Skins a range of vertices; the places begin with the first of them. So threads can share a mesh: each takes a range
+    /// and its part of the output. On a machine that lacks `isa`, the code for the baseline of its architecture runs
+    /// instead.
     ///
-    /// `palette` holds model poses times inverse binds. Normals and tangents are treated as `normals` says. Nothing is
-    /// written if an error is returned.
+    /// Normals and tangents are treated as `normals` says. Nothing is written if an error is returned.
     ///
     /// # Errors
-    /// [`JobError::Palette`], [`JobError::NoInput`], [`JobError::Stride`] or [`JobError::TooShort`].
+    /// [`JobError::Range`], [`JobError::Palette`], [`JobError::NoInput`], [`JobError::Stride`] or
+    /// [`JobError::TooShort`].
     pub fn run(
         &self,
         isa: Isa,
-        palette: &[Rows],
+        palette: Palette,
         normals: Normals,
+        vertices: Range<usize>,
         output: SkinningOutput,
     ) -> Result<(), JobError> {
-        if let Some(largest) = self.largest
-            && palette.len() <= usize::from(largest)
-        {
-            return Err(JobError::Palette {
-                given: palette.len(),
-                largest,
+        let input = &self.input;
+        let Range { start, end } = vertices;
+        if start > end || end > input.vertices {
+            return Err(JobError::Range {
+                first: start,
+                end,
+                vertices: input.vertices,
             });
         }
-        let input = self.input();
-        output
-            .positions
-            .check("output positions", input.vertices, 3)?;
+        let given = match palette {
+            Palette::Rows(rows) => rows.len(),
+            Palette::Columns(columns) => columns.len(),
+        };
+        if let Some(largest) = self.largest
+            && given <= usize::from(largest)
+        {
+            return Err(JobError::Palette { given, largest });
+        }
+        let count = end - start;
+        output.positions.check("output positions", count, 12)?;
         let directions = [
-            ("output normals", input.normals, output.normals),
-            ("output tangents", input.tangents, output.tangents),
+            ("output normals", &input.normals, output.normals),
+            ("output tangents", &input.tangents, output.tangents),
         ];
         for (array, source, output) in directions {
             match (source, output) {
                 (None, Some(_)) => return Err(JobError::NoInput { array }),
-                (Some(_), Some(output)) => output.check(array, input.vertices, 3)?,
+                (Some(_), Some(output)) => output.check(array, count, 12)?,
                 (_, None) => {}
             }
         }
-        simd::run_128(
-            isa,
-            JobKernel {
-                input,
-                palette,
-                form: normals,
-                output,
-            },
-        );
+        match palette {
+            Palette::Rows(palette) => simd::run_128(
+                isa,
+                JobKernel {
+                    input,
+                    palette,
+                    normals,
+                    first: start,
+                    count,
+                    output,
+                },
+            ),
+            Palette::Columns(palette) => simd::run_128(
+                isa,
+                JobKernel {
+                    input,
+                    palette,
+                    normals,
+                    first: start,
+                    count,
+                    output,
+                },
+            ),
+        }
         Ok(())
     }
 }
 
-/// A job whose arrays have been checked.
-struct JobKernel<'a> {
-    input: SkinningInput<'a>,
-    palette: &'a [Rows],
-    form: Normals,
+/// Vertices of a job whose buffers and palette have been checked.
+struct JobKernel<'a, P> {
+    input: &'a SkinningInput<'a>,
+    palette: P,
+    normals: Normals,
+    /// First vertex, and number of vertices.
+    first: usize,
+    count: usize,
     output: SkinningOutput<'a>,
 }
 
-impl Kernel for JobKernel<'_> {
+/// Most joints and weights that are converted together.
+const BATCH: usize = 512;
+
+impl<P: Matrices> Kernel for JobKernel<'_, P> {
     #[inline(always)]
     fn run<const W: usize, S: Simd<W>>(self) {
-        match self.input.influences {
-            1 => self.skin::<W, S>(1),
-            2 => self.skin::<W, S>(2),
-            4 => self.skin::<W, S>(4),
-            8 => self.skin::<W, S>(8),
-            influences => self.skin::<W, S>(influences),
+        let influences = self.input.influences;
+        let mut joints = [0u16; BATCH];
+        let mut weights = [0f32; BATCH];
+        let mut done = 0;
+        while done < self.count {
+            let first = self.first + done;
+            let mut batch = Batch {
+                done,
+                count: self.count - done,
+                joints: View {
+                    bytes: &[],
+                    stride: 2 * influences,
+                },
+                weights: View {
+                    bytes: &[],
+                    stride: 4 * influences,
+                },
+            };
+            if let (Joints::U16(joints), Weights::F32(weights)) =
+                (&self.input.joints, &self.input.weights)
+            {
+                batch.joints = joints.from(first);
+                batch.weights = weights.from(first);
+            } else {
+                batch.count = batch.count.min(BATCH / influences);
+                let numbers = batch.count * influences;
+                // SAFETY: `SkinningJob::new` has checked both for all vertices.
+                unsafe {
+                    let (joints, weights) = (&mut joints[..numbers], &mut weights[..numbers]);
+                    self.input.joints.decode(first, influences, joints);
+                    self.input.weights.decode(first, influences, weights);
+                }
+                batch.joints.bytes = bytemuck::cast_slice(&joints);
+                batch.weights.bytes = bytemuck::cast_slice(&weights);
+            }
+            done += batch.count;
+            // With the usual number of influences, vertices do not ask for the treatment of normals.
+            match (influences, self.normals) {
+                (4, Normals::Raw) => self.skin::<W, S>(&batch, 4, Normals::Raw),
+                (4, Normals::Unit) => self.skin::<W, S>(&batch, 4, Normals::Unit),
+                (4, Normals::Exact) => self.skin::<W, S>(&batch, 4, Normals::Exact),
+                (1, normals) => self.skin::<W, S>(&batch, 1, normals),
+                (2, normals) => self.skin::<W, S>(&batch, 2, normals),
+                (8, normals) => self.skin::<W, S>(&batch, 8, normals),
+                (_, normals) => self.skin::<W, S>(&batch, influences, normals),
+            }
         }
     }
 }
 
-impl JobKernel<'_> {
-    /// Skins all vertices; a constant number of influences is unrolled.
+/// Neighbouring vertices, whose joints are `u16` and whose weights are `f32`.
+struct Batch<'a> {
+    /// Vertices of the kernel before these.
+    done: usize,
+    count: usize,
+    joints: View<'a, u8>,
+    weights: View<'a, u8>,
+}
+
+impl<P: Matrices> JobKernel<'_, P> {
+    /// Skins the vertices of a batch; a constant number of influences is unrolled.
     #[inline(always)]
-    fn skin<const W: usize, S: Simd<W>>(&self, influences: usize) {
-        let Self {
-            input,
-            palette,
-            form,
-            output,
-        } = self;
-        let normals = input.normals.zip(output.normals);
-        let tangents = input.tangents.zip(output.tangents);
-        for vertex in 0..input.vertices {
+    fn skin<const W: usize, S: Simd<W>>(&self, batch: &Batch, influences: usize, form: Normals) {
+        let Self { input, output, .. } = self;
+        let first = self.first + batch.done;
+        let positions = input.positions.from(first);
+        let normals = input.normals.as_ref().map(|normals| normals.from(first));
+        let normals = normals.zip(output.normals);
+        let tangents = input.tangents.as_ref().map(|tangents| tangents.from(first));
+        let tangents = tangents.zip(output.tangents);
+        for vertex in 0..batch.count {
+            let place = batch.done + vertex;
             // SAFETY: `SkinningJob::new` has checked the inputs for all vertices, and `SkinningJob::run` the outputs and
             // the length of the palette.
             unsafe {
-                let joints = input.joints.of(vertex, influences);
-                let weights = input.weights.of(vertex, influences);
-                let [x, y, z, t] = columns::<W, S>(palette, joints, weights);
+                let joints = batch.joints.numbers(vertex, influences);
+                let weights = batch.weights.numbers(vertex, influences);
+                let [x, y, z, t] = self.palette.blended::<W, S>(joints, weights);
                 let m = [x, y, z];
-                let position = transform::<W, S>(m, *input.positions.triple(vertex), t);
-                store(position, output.positions.triple(vertex));
+                let position = transform::<W, S>(m, positions.floats(vertex), t);
+                output.positions.store(place, position.xyz().to_array());
                 if let Some((from, to)) = normals {
-                    store(
-                        moved_normal::<W, S>(m, *from.triple(vertex), *form),
-                        to.triple(vertex),
-                    );
+                    let normal = moved_normal::<W, S>(m, from.floats(vertex), form);
+                    to.store(place, normal.xyz().to_array());
                 }
                 if let Some((from, to)) = tangents {
-                    store(
-                        moved_tangent::<W, S>(m, *from.triple(vertex), *form),
-                        to.triple(vertex),
-                    );
+                    let tangent = moved_tangent::<W, S>(m, from.floats(vertex), form);
+                    to.store(place, tangent.xyz().to_array());
                 }
             }
         }
     }
 }
 
-#[inline(always)]
-fn store(v: Vec4, [x, y, z]: &[Cell<f32>; 3]) {
-    x.set(v.x);
-    y.set(v.y);
-    z.set(v.z);
+/// A palette from which the matrix of a vertex is blended.
+trait Matrices: Copy {
+    /// The weighted sum of entries, column by column; the w components are not used. Numbers are in the processor's order of
+    /// bytes.
+    ///
+    /// # Safety
+    /// Each joint is less than the length of the palette.
+    unsafe fn blended<const W: usize, S: Simd<W>>(
+        self,
+        joints: &[[u8; 2]],
+        weights: &[[u8; 4]],
+    ) -> [Vec4; 4];
+}
+
+impl Matrices for &[Rows] {
+    #[inline(always)]
+    unsafe fn blended<const W: usize, S: Simd<W>>(
+        self,
+        joints: &[[u8; 2]],
+        weights: &[[u8; 4]],
+    ) -> [Vec4; 4] {
+        let mut rows = None;
+        for (joint, weight) in joints.iter().zip(weights) {
+            // SAFETY: the caller's.
+            let entry = unsafe { self.get_unchecked(usize::from(u16::from_ne_bytes(*joint))) };
+            rows = Some(S::add_rows(f32::from_ne_bytes(*weight), entry, rows));
+        }
+        transposed(rows)
+    }
+}
+
+impl Matrices for &[[f32; 16]] {
+    #[inline(always)]
+    unsafe fn blended<const W: usize, S: Simd<W>>(
+        self,
+        joints: &[[u8; 2]],
+        weights: &[[u8; 4]],
+    ) -> [Vec4; 4] {
+        let mut sums = [Vec4::ZERO; 4];
+        for (joint, weight) in joints.iter().zip(weights) {
+            // SAFETY: the caller's.
+            let entry = unsafe { self.get_unchecked(usize::from(u16::from_ne_bytes(*joint))) };
+            let weight = Vec4::splat(f32::from_ne_bytes(*weight));
+            for (sum, column) in sums.iter_mut().zip(entry.as_chunks::<4>().0) {
+                *sum = S::mul_add_128(weight, Vec4::from_array(*column), *sum);
+            }
+        }
+        sums
+    }
 }

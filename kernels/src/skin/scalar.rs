@@ -2,7 +2,7 @@
 
 use super::words::MOST_FLOATS;
 use crate::model::{Mesh, Rows, Shape, VertexRun};
-use crate::vertex::{Normals, VertexFormat, octahedral, pack};
+use crate::vertex::{Normals, VANISHING, VertexFormat, octahedral, pack};
 use std::ops::Range;
 
 /// Vertices that are packed together.
@@ -174,16 +174,12 @@ fn cross(m: &Rows, a: usize, b: usize) -> [f32; 3] {
     ]
 }
 
-/// Normalises unless raw. A normal of zero length (a joint scaled to nothing) stays zero instead of NaN.
+/// Normalises unless raw. What is shorter than the root of [`VANISHING`] stays shorter than 1.
 fn finished(n: [f32; 3], normals: Normals) -> [f32; 3] {
     if normals == Normals::Raw {
         return n;
     }
     let length_squared = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
-    let scale = if length_squared > 0.0 {
-        1.0 / length_squared.sqrt()
-    } else {
-        0.0
-    };
+    let scale = 1.0 / length_squared.max(VANISHING).sqrt();
     n.map(|v| v * scale)
 }

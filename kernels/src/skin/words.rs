@@ -3,7 +3,7 @@
 use crate::crowd::BLOCK;
 use crate::pose::Affine;
 use crate::simd::{Simd, abs, dot3, dot3_add, load_chunk};
-use crate::vertex::{Cube, Normals, SNORM};
+use crate::vertex::{Cube, Normals, SNORM, VANISHING};
 
 /// Most numbers of a vertex, and most words of a packed one.
 pub(super) const MOST_FLOATS: usize = 10;
@@ -159,12 +159,11 @@ fn cross<const W: usize, S: Simd<W>>(a: [S::V; 3], b: [S::V; 3]) -> [S::V; 3] {
     ]
 }
 
-/// Normalises; a zero vector stays zero.
+/// Normalises; what is shorter than the root of [`VANISHING`] stays shorter than 1.
 #[inline(always)]
 pub(super) fn normalise<const W: usize, S: Simd<W>>(n: [S::V; 3]) -> [S::V; 3] {
     let squared = dot3::<W, S>(n, n);
-    // The smallest normal float keeps the inverse root finite.
-    let scale = S::inverse_sqrt(S::max(squared, S::splat(f32::MIN_POSITIVE)));
+    let scale = S::inverse_sqrt(S::max(squared, S::splat(VANISHING)));
     [
         S::mul(n[0], scale),
         S::mul(n[1], scale),

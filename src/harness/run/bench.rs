@@ -4,7 +4,7 @@ use super::disturbance::Disturber;
 use super::options::RunOptions;
 use super::order::WarmUp;
 use super::outcome::{Outcome, Resources, StageTimes, add, times_of};
-use super::pacing::{Clocks, PacedFrame, Pacing, Rig};
+use super::pacing::{ClockedFrame, Clocks, PacedFrame, Pacing, Rig};
 use super::processor_clock::ProcessorClock;
 use super::thread_clocks::ThreadClocks;
 use crate::backend::{Flight, Prepared, SelfTimed, Ticket};
@@ -151,8 +151,8 @@ impl Bench {
             .filter(|_| subject.uses_device && self.load == DeviceLoad::Busy)
     }
 
-    /// Notes the clocks at the end of a block of so many frames, and states those of all frames so far.
-    fn note_clocks(&self, contender: &mut Contender, frames: usize) -> Result<()> {
+    /// Notes the clocks at the end of a block of frames, and states those of all frames so far.
+    fn note_clocks(&self, contender: &mut Contender, frames: Range<u32>) -> Result<()> {
         let clocks = &mut contender.clocks;
         if contender.subject.uses_device
             && let Some(pacer) = self.device.pacer()
@@ -163,12 +163,24 @@ impl Bench {
             if self.load == DeviceLoad::Idle {
                 // Once a block and not between frames: it would keep the device awake.
                 let [piece, _] = pacer.pace(1)?;
-                clocks.frames.extend(std::iter::repeat_n(piece, frames));
+                let block = frames.map(|frame| ClockedFrame { frame, piece });
+                clocks.frames.extend(block);
             }
             clocks.state(&mut contender.outcome, pacer.piece());
         }
         contender.outcome.processor_clock = self.processor.relative(&clocks.processor);
         Ok(())
+    }
+
+    /// Leaves out frames at other clocks than the one that the device held in the end, and states the clocks of the rest.
+    pub fn settle_clocks(&self, contender: &mut Contender) {
+        if contender.subject.uses_device
+            && let Some(pacer) = self.device.pacer()
+        {
+            let held = pacer.piece();
+            contender.clocks.keep_held(&mut contender.outcome, held);
+            contender.clocks.state(&mut contender.outcome, held);
+        }
     }
 
     /// Runs one frame, from the crowd's tick to its last pixel; leaves in the timer what the probe asks for.
@@ -277,11 +289,12 @@ impl Bench {
             // Frame numbers are ticks, so that every backend computes the same poses.
             let PacedFrame { time, piece } = self.paced(contender, frame, Probe::Stages)?;
             record(time);
-            contender.clocks.frames.extend(piece);
+            let clocked = piece.map(|piece| ClockedFrame { frame, piece });
+            contender.clocks.frames.extend(clocked);
             add(&mut contender.outcome.stages, frame, &self.timer.spans);
             measured.end = frame + 1;
         }
-        self.note_clocks(contender, measured.len())?;
+        self.note_clocks(contender, measured.clone())?;
         if !measured.is_empty() {
             let shared = SharedMemory {
                 host_output: self.output.host.allocated(),
@@ -373,7 +386,8 @@ impl Bench {
                 Ok(frame)
             },
         })?;
-        contender.clocks.in_flight.extend(paced.piece);
+        let clocked = paced.piece.map(|piece| ClockedFrame { frame: 0, piece });
+        contender.clocks.in_flight.extend(clocked);
         let last = (!samples.is_empty()).then_some(frames);
         if last.is_some() {
             times_of(
@@ -382,7 +396,7 @@ impl Bench {
                 Clock::Wall,
             )
             .samples = samples;
-            self.note_clocks(contender, 0)?;
+            self.note_clocks(contender, 0..0)?;
         }
         Ok(last)
     }
@@ -423,10 +437,11 @@ impl Bench {
         }
         for frame in frames {
             let paced = self.paced(contender, frame, Probe::Fences)?;
-            contender.clocks.fenced.extend(paced.piece);
+            let clocked = paced.piece.map(|piece| ClockedFrame { frame, piece });
+            contender.clocks.fenced.extend(clocked);
             add(&mut contender.outcome.stages, frame, &self.timer.spans);
         }
-        self.note_clocks(contender, 0)
+        self.note_clocks(contender, 0..0)
     }
 
     fn begin(&mut self) {

@@ -384,14 +384,16 @@ impl<'a> Contest<'a> {
                     }
                 }
                 Event::End(index) => {
-                    if let Some(contender) = racing.remove(&index) {
+                    if let Some(mut contender) = racing.remove(&index) {
+                        bench.settle_clocks(&mut contender);
                         self.end(contender, Ok(()))?;
                     }
                 }
             }
         }
         // After an interruption, backends that have samples keep them.
-        for contender in racing.into_values() {
+        for mut contender in racing.into_values() {
+            bench.settle_clocks(&mut contender);
             let stages = &contender.outcome.stages;
             if stages.iter().any(|times| !times.samples.is_empty()) {
                 self.end(contender, Ok(()))?;

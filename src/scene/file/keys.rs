@@ -3,7 +3,7 @@
 use super::super::description::SceneFile;
 use super::super::error::error;
 use crate::asset::Place;
-use crate::error::DataError;
+use crate::error::{DataError, LARGEST};
 use crate::wording;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -180,6 +180,16 @@ impl<'a> Keys<'a> {
             }
         }
     }
+}
+
+/// Returns whether f32 numbers hold a number and its square.
+pub fn is_held(value: f64) -> bool {
+    value.abs() <= f64::from(LARGEST)
+}
+
+/// As [`is_held`], of numbers above 0.
+pub fn is_size(value: f64) -> bool {
+    value > 0.0 && is_held(value)
 }
 
 /// Returns whether a number is a fraction of a whole.

@@ -2,7 +2,7 @@
 
 use super::super::description::ClipChoice;
 use super::super::layer::{LONGEST_SECONDS, LayerPlan, MaskPlan, Play, PlaybackMode, Times};
-use super::keys::{Keys, fraction};
+use super::keys::{Keys, fraction, is_held};
 use crate::crowd::{Fade, LayerKind, MAX_LAYERS};
 use crate::error::DataError;
 
@@ -19,7 +19,7 @@ pub fn play(keys: &Keys) -> Result<Play, DataError> {
     Ok(Play {
         mode: keys.or_default("playback")?,
         phase_spread: keys.number("phase_spread", 1.0, fraction, "0 to 1")?,
-        offset: keys.number("offset", 0.0, f64::is_finite, "seconds")?,
+        offset: keys.number("offset", 0.0, is_held, "seconds")?,
         frames_per_second: keys.number(
             "frames_per_second",
             0.0,
@@ -89,7 +89,7 @@ fn layer(keys: &Keys) -> Result<LayerPlan, DataError> {
         ));
     }
     let play = play(keys)?;
-    let speed = keys.number("speed", 1.0, f64::is_finite, "a finite number")?;
+    let speed = keys.number("speed", 1.0, is_held, "a number of at most 1e18")?;
     let in_step: bool = keys.or_default("in_step")?;
     if in_step {
         if let Some(key) = ["speed", "phase_spread", "offset"]

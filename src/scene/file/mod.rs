@@ -8,8 +8,8 @@ use super::expression::ExpressionPlan;
 use super::model_source::{is_model_file, model_endings};
 use super::{BUILT_IN_MODELS, Camera, Interpolation, ModelSource, Scene, SceneFile, Settings};
 use crate::error::DataError;
-use crate::wording::{self, is_above_zero};
-use keys::{Keys, SCENE_KEYS, fraction};
+use crate::wording;
+use keys::{Keys, SCENE_KEYS, fraction, is_held, is_size};
 use serde::Deserialize;
 use toml::de::DeTable;
 
@@ -87,14 +87,19 @@ impl SceneFile {
 fn camera(keys: &Keys) -> Result<Camera, DataError> {
     keys.check("orbit elevation distance field_of_view")?;
     Ok(Camera {
-        orbit: keys.number("orbit", 25.0, f64::is_finite, "degrees")?,
+        orbit: keys.number("orbit", 25.0, is_held, "degrees")?,
         elevation: keys.number(
             "elevation",
             20.0,
             |degrees: f64| degrees.abs() <= 89.0,
             "-89 to 89 degrees",
         )?,
-        distance: keys.number("distance", 1.0, is_above_zero, "a factor of more than 0")?,
+        distance: keys.number(
+            "distance",
+            1.0,
+            is_size,
+            "a factor of more than 0 and at most 1e18",
+        )?,
         field_of_view: keys.number(
             "field_of_view",
             40.0,
@@ -117,29 +122,33 @@ fn checked(keys: &Keys) -> Result<GroupDescription, DataError> {
         models: models(keys, model, count)?,
         count,
         layout: keys.or_default("layout")?,
-        spacing: keys.optional("spacing", is_above_zero, "metres, more than 0")?,
+        spacing: keys.optional("spacing", is_size, "metres, more than 0 and at most 1e18")?,
         clip: keys.get("clip")?.unwrap_or(ClipChoice::First),
-        speed: keys.number("speed", 1.0, f64::is_finite, "a finite number")?,
+        speed: keys.number("speed", 1.0, is_held, "a number of at most 1e18")?,
         speed_spread: keys.number("speed_spread", 0.0, fraction, "0 to 1")?,
         weight,
         layers: layer::layers(keys, weight, &play)?,
         play,
         expression: ExpressionPlan {
-            weights: keys.weights("weights.", f64::is_finite, "a finite number")?,
+            weights: keys.weights("weights.", is_held, "a number of at most 1e18")?,
             active: keys.get("active_targets")?,
             place: ["weights", "active_targets"]
                 .into_iter()
                 .find(|key| keys.has(key))
                 .map(|key| keys.place(key)),
         },
-        yaw: keys.number("yaw", 0.0, f64::is_finite, "degrees")?,
+        yaw: keys.number("yaw", 0.0, is_held, "degrees")?,
         yaw_spread: keys.number(
             "yaw_spread",
             0.0,
             |degrees| (0.0..=180.0).contains(&degrees),
             "0 to 180 degrees",
         )?,
-        scale: keys.optional("scale", is_above_zero, "metres per unit, more than 0")?,
+        scale: keys.optional(
+            "scale",
+            is_size,
+            "metres per unit, more than 0 and at most 1e18",
+        )?,
         model_place: Some(keys.place(if keys.has("vertices") {
             "vertices"
         } else {

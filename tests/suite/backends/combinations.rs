@@ -228,7 +228,7 @@ fn filled(start: &[(usize, usize)], missing: &[&Tuple], random: &mut Pcg32) -> R
 
 /// Bytes of a binding of an adapter on which a crowd takes several.
 #[cfg(feature = "gpu")]
-const SMALL_BINDING: u64 = 64 << 10;
+const SMALL_BINDING: u64 = 96 << 10;
 
 /// The adapter as it is, and with small bindings, so that crowds take several chunks and batches.
 fn machines() -> [Context; 2] {

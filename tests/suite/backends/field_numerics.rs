@@ -9,7 +9,7 @@ use skinbench::harness::{Outcome, Status};
 use skinbench::reference::reference_vertices;
 use skinbench::registry::REGISTRY;
 use skinbench::scene::{Clips, Interpolation, Output, Scene, Settings};
-use skinbench::vertex::Attributes;
+use skinbench::vertex::{Attributes, Normals};
 use std::fs;
 use std::path::PathBuf;
 
@@ -294,4 +294,71 @@ fn packed_vertices_agree_in_a_near_picture() {
         ..Settings::default()
     };
     Verified::new("city", near).assert_parity();
+}
+
+/// A curve from a quaternion to its opposite, and to almost its opposite.
+#[test]
+#[ignore = "needs SKINBENCH_SHARED"]
+fn curves_that_pass_near_zero_are_held_to_f32() {
+    let verified = Verified::new("through-zero.glb", two());
+    verified.assert_parity();
+    let remark = "turns along curves that pass so near to zero";
+    assert!(!verified.says(&format!("through-zero {remark}")));
+    let verified = Verified::new("near-zero.glb", two());
+    verified.assert_parity();
+    assert!(
+        verified.says(&format!("near-zero {remark}")),
+        "{:?}",
+        verified.remarks
+    );
+}
+
+/// A joint turns by half a turn less 0.01 or 0.0001 radians, and back.
+#[test]
+#[ignore = "needs SKINBENCH_SHARED"]
+fn smooth_half_turns_agree() {
+    for file in ["turn-0.01.glb", "turn-0.0001.glb"] {
+        let smooth = Settings {
+            interpolation: Some(Interpolation::Smooth),
+            ..two()
+        };
+        Verified::new(file, smooth).assert_parity();
+    }
+}
+
+/// Two clips that merge with weights of 1e-20 each; a joint hidden by a scale of 1e-20.
+#[test]
+#[ignore = "needs SKINBENCH_SHARED"]
+fn numbers_whose_squares_vanish_agree() {
+    for weight in ["1e-20", "3e38"] {
+        let file = character("shares.toml");
+        let text = fs::read_to_string(&file).unwrap().replace("1e-20", weight);
+        let folder = tempfile::tempdir().unwrap();
+        let copy = folder.path().join("shares.toml");
+        fs::write(&copy, text).unwrap();
+        fs::copy(file.with_file_name("m.glb"), folder.path().join("m.glb")).unwrap();
+        Verified::of(Scene::load(copy).unwrap().with(two())).assert_parity();
+    }
+    for normals in [Normals::Unit, Normals::Exact] {
+        let settings = Settings {
+            normals: Some(normals),
+            ..two()
+        };
+        Verified::new("hide-1e-20.glb", settings).assert_parity();
+    }
+}
+
+/// Chains of 200 and 400 joints, each turned by 0.13 radians.
+#[test]
+#[ignore = "needs SKINBENCH_SHARED"]
+fn limits_of_poses_grow_with_chains() {
+    for file in ["curl200", "curl400"] {
+        let verified = Verified::new(&format!("{file}.glb"), two());
+        verified.assert_parity();
+        assert!(
+            verified.says(&format!("{file} has so long chains of joints")),
+            "{:?}",
+            verified.remarks
+        );
+    }
 }

@@ -1,7 +1,7 @@
 //! Backends against the f64 reference: parity, mutants, pictures, shader layouts, kernels.
 
 mod abilities;
-#[cfg(all(feature = "gpu", feature = "resample"))]
+mod benches;
 #[cfg(feature = "gpu")]
 mod clocks;
 mod combinations;
@@ -18,7 +18,6 @@ mod field_numerics;
 mod gameplay;
 mod kernels;
 mod layers;
-#[cfg(feature = "resample")]
 mod levels;
 mod memory;
 mod morph;
@@ -30,6 +29,5 @@ mod pictures;
 mod shader_layout;
 #[cfg(feature = "gpu")]
 mod shaders;
-mod skinning_job;
 mod turnover;
 mod unchecked;

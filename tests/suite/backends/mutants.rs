@@ -105,6 +105,7 @@ enum Mutation {
     TargetDropped,
     MorphWeightsShifted,
     MorphedAfterJoints,
+    LastJointTurned,
 }
 
 /// The crowd as a mutant poses it.
@@ -274,6 +275,19 @@ impl Prepared for PreparedMutant {
             &NoClock,
             PoseOut::rows(&mut self.palette),
         );
+        if self.mutation == Mutation::LastJointTurned
+            && let Some(last) = self.palette.last_mut()
+        {
+            let (sin, cos) = 1e-3f32.sin_cos();
+            let [x, y] = [
+                *last.first_chunk::<4>().unwrap(),
+                last[4..8].try_into().unwrap(),
+            ];
+            for column in 0..4 {
+                last[column] = cos * x[column] - sin * y[column];
+                last[4 + column] = sin * x[column] + cos * y[column];
+            }
+        }
         let (mut entry, mut float) = (0, 0);
         for group in frame.crowd.groups() {
             let (entries, floats) = (group.model.palette_joints().len(), group.instance_words());
@@ -339,6 +353,16 @@ fn cpu_mutants_die() {
         let failure = killed(mutation).expect("the mutant passed");
         assert!(failure.contains(what), "{failure}");
     }
+}
+
+/// The limit of poses grows with a chain, and still finds a joint at its end that is off by a thousandth.
+#[test]
+fn a_mutant_at_the_end_of_a_long_chain_dies() {
+    let crowd = crowd(vec![(tube(400, 3, 1), 3)]);
+    let killed = |mutation| refused_with(&crowd, &Mutant(mutation), &Context::default());
+    assert_eq!(killed(Mutation::None), None);
+    let failure = killed(Mutation::LastJointTurned).expect("the mutant passed");
+    assert!(failure.starts_with("palette is off by"), "{failure}");
 }
 
 #[test]

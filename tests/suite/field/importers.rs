@@ -249,3 +249,54 @@ fn ogre_keeps_four_influences() {
     let off = off_by(&[vec![found]], &json!([[right["ogre_four"]]]));
     assert!(off < 5e-6, "off by {off}");
 }
+
+#[test]
+#[ignore = "needs SKINBENCH_SHARED"]
+fn a_curve_between_opposite_quaternions_rests() {
+    let folder = case("cubic-rotation-through-zero");
+    let right = expected("cubic-rotation-through-zero");
+    let through = load_all(&folder.join("through-zero.glb"));
+    assert_eq!(
+        notes(&through),
+        ["negated the later of the keys of 1 curves between opposite quaternions"]
+    );
+    for pose in right["poses"].as_array().unwrap() {
+        let time = pose["time"].as_f64().unwrap() as f32;
+        let off = off_by(&positions(&through, Some((0, time))), &pose["primitives"]);
+        assert!(off < 5e-6, "off by {off} at {time} s");
+    }
+    let near = load_all(&folder.join("near-zero.glb"));
+    assert_eq!(notes(&near), [""; 0]);
+    holds_poses(&near, &right["near_zero"]);
+}
+
+#[test]
+#[ignore = "needs SKINBENCH_SHARED"]
+fn the_end_of_a_long_chain_is_where_it_should_be() {
+    let right = expected("long-chain-pose-limit");
+    for file in ["curl200", "curl400"] {
+        let path = case("long-chain-pose-limit").join(format!("{file}.glb"));
+        let found = positions(&load_all(&path), Some((0, 1.0)));
+        let ends = &found[0][found[0].len() - 3..];
+        let off = off_by(&[ends.to_vec()], &right[file]);
+        assert!(off < 5e-6, "{file}: off by {off}");
+    }
+}
+
+#[test]
+#[ignore = "needs SKINBENCH_SHARED"]
+fn numbers_near_the_end_of_f32_are_refused_with_their_place() {
+    let folder = shared_folder().join("attacks/huge-finite");
+    let mut refused = 0;
+    for file in fs::read_dir(folder).unwrap() {
+        let file = file.unwrap().path();
+        if file.extension().is_some_and(|ending| ending == "glb") {
+            let error = asset::load(&file).unwrap_err();
+            let expected = "; expected numbers of at most 1e18";
+            assert!(error.problem.ends_with(expected), "{error}");
+            assert!(!error.place.is_empty(), "{error}");
+            refused += 1;
+        }
+    }
+    assert_eq!(refused, 7);
+}

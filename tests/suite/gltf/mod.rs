@@ -1,5 +1,6 @@
 //! The glTF importer.
 mod compact;
+mod compressed;
 mod goldens;
 mod morph;
 mod refusals;

@@ -17,7 +17,7 @@ fn refusal(file: &Path) -> DataError {
     error
 }
 
-fn bytes_refused(name: &str, bytes: &[u8]) -> DataError {
+pub(super) fn bytes_refused(name: &str, bytes: &[u8]) -> DataError {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(name);
     fs::write(&file, bytes).unwrap();
@@ -46,7 +46,6 @@ fn versions_and_extensions() {
     });
     for name in [
         "KHR_draco_mesh_compression",
-        "EXT_meshopt_compression",
         "KHR_animation_pointer",
         "ACME_wobble",
     ] {
@@ -281,6 +280,27 @@ fn accessors() {
         |f| {
             f.remove("/accessors/0/bufferView");
             f.set("/accessors/0/count", json!(1u64 << 40));
+        },
+    );
+    for (accessor, place) in [(POSITION, "attributes.POSITION"), (INDICES, "indices")] {
+        refused(
+            &format!("meshes[0].primitives[0].{place}"),
+            "has neither bufferView nor sparse; expected either",
+            |f| f.remove(&format!("/accessors/{accessor}/bufferView")),
+        );
+    }
+    refused(
+        "primitive 0",
+        "the position of vertex 1 holds 2e18; expected numbers of at most 1e18",
+        |f| f.buffer[12..16].copy_from_slice(&2e18f32.to_le_bytes()),
+    );
+    refused(
+        "animations[0], clip \"bend\", track 0 (Translation of joint 1)",
+        "key 1 holds -2e18; expected numbers",
+        |f| {
+            let values = f.floats("VEC3", &[0.0, 0.0, 0.0, 0.0, -2e18, 0.0]);
+            f.set("/animations/0/channels/0/target/path", json!("translation"));
+            f.set("/animations/0/samplers/0/output", json!(values));
         },
     );
 }

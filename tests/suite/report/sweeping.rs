@@ -382,7 +382,6 @@ fn errors_in_pixels_fall_with_the_distance() {
 }
 
 /// The report draws time against models, for each kind of levels.
-#[cfg(feature = "resample")]
 #[test]
 fn models_and_levels_are_axes() {
     let folder = tempfile::tempdir().unwrap();

@@ -11,7 +11,7 @@ use skinbench::frame::{Side, Stage, StageGroup};
 use skinbench::report::places::conditions;
 use skinbench::report::table::{Table, Value, count, magnitude, number};
 use skinbench::report::{duration, grouped};
-use skinbench::results::{Axis, Entry, LimitsRow, Study};
+use skinbench::results::{Axis, Entry, LimitsRow, Quantity, Study};
 use skinbench::wording;
 use wildmatch::WildMatch;
 
@@ -202,6 +202,10 @@ pub fn sweep(
     let head = heading(word, &[word])?;
     let mut text = String::new();
     for sheet in study.sheets(*axis) {
+        // Times of a software adapter that draws say nothing about others.
+        if sheet.quantity == Quantity::Work {
+            continue;
+        }
         let along: Vec<&Entry> = study
             .entries
             .iter()

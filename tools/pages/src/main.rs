@@ -31,7 +31,6 @@ mod clip_sizes;
 mod figure_tables;
 mod headline;
 mod splice;
-mod tiers;
 
 use clip_sizes::ClipSizes;
 use skinbench::scene::ModelSource;

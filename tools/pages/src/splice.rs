@@ -2,7 +2,6 @@
 //!
 //! Charts are written as files to `docs/images` beside the page, or to `images` if the page is in `docs`.
 
-use crate::tiers::tiers;
 use crate::{figure_tables, headline};
 use skinbench::report::chart::{Chart, charts, number_repeated};
 use skinbench::report::findings::findings;
@@ -216,7 +215,6 @@ impl PageResults<'_> {
         };
         let study = self.study(source)?;
         let mut all = charts(study);
-        all.extend(tiers(study));
         number_repeated(&mut all);
         let mut chosen = Vec::new();
         for chart in &all {

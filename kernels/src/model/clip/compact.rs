@@ -2,7 +2,7 @@
 //! Channels that never change are stored once.
 
 use super::keys::Channel;
-use crate::error::DataError;
+use crate::error::{DataError, first_too_large};
 use glam::Vec4;
 use std::sync::Arc;
 
@@ -319,11 +319,9 @@ impl Compact {
                 values,
                 ..
             } = samples;
-            if values.iter().flatten().any(|v| !v.is_finite()) {
-                return Err(DataError::new(
-                    format!("joint {joint}"),
-                    "its poses are not finite",
-                ));
+            if let Some(found) = first_too_large(values) {
+                let place = format!("joint {joint}");
+                return Err(DataError::new(place, format!("a pose with {found}")));
             }
             if values.iter().all(|value| same(*channel, value, &values[0])) {
                 if !same(*channel, &values[0], &at_rest(*joint, *channel)) {

@@ -7,6 +7,11 @@ use super::{
 use crate::error::DataError;
 use glam::{DQuat, DVec3, DVec4};
 
+/// Largest angle between the quaternions of a key and of its control point, in radians. Keys are up to a quarter of a
+/// turn apart, so control points stay 0.1 short of opposite: between opposite ones, the way is in the digits that f32
+/// numbers lack.
+const FARTHEST_CONTROL: f64 = std::f64::consts::FRAC_PI_4 - 0.05;
+
 impl Clip {
     /// The clip as differences from its first frame: the rotation, translation and scale of a joint relative to it.
     ///
@@ -82,6 +87,7 @@ impl Clip {
         let keys = raw.tracks().iter().map(|track| {
             let mut keys = keys_of(raw, track);
             close(&mut keys.times, &mut keys.values, end);
+            keys.part_opposite_keys();
             keys
         });
         let clip = Self::new(
@@ -230,7 +236,7 @@ fn squad(keys: Keys) -> Keys {
     for (key, q) in rotations.iter().enumerate() {
         let Neighbours { before, after } = neighbours(key, rotations.len() - 1, is_loop);
         let sum = logarithm(*q, rotations[before]) + logarithm(*q, rotations[after]);
-        let control = *q * exponential(-0.25 * sum);
+        let control = *q * exponential(-(0.25 * sum).clamp_length_max(FARTHEST_CONTROL));
         values.extend(q.to_array().map(|v| v as f32));
         values.extend(control.to_array().map(|v| v as f32));
     }
@@ -347,6 +353,39 @@ mod tests {
             [0.0, 0.0],
             "a loop that rests"
         );
+    }
+
+    /// Turns about one axis, for which squad is a formula of angles.
+    #[test]
+    fn smooth_turns_keep_their_formula_up_to_half_a_turn() {
+        let angles_off = |short: f32| -> Vec<f64> {
+            let half = (std::f32::consts::PI - short) / 2.0;
+            let keys = [0.0, half, 0.0].map(|half: f32| [0.0, 0.0, half.sin(), half.cos()]);
+            let times = [0.0, 1.0, 2.0];
+            let keys = vec![track(Channel::Rotation, &times, keys.as_flattened())];
+            let clip = Clip::new("c", None, RotationBlend::Slerp, keys).unwrap();
+            let clip = clip.smoothed().unwrap();
+            let raw = raw(&clip);
+            let mut off = Vec::new();
+            for t in [0.0, 0.125, 0.25, 0.5, 0.75, 1.0] {
+                let q = raw.exact(&raw.tracks()[0], RotationBlend::Slerp, t);
+                let u = 2.0 * t * (1.0 - t);
+                let formula = (1.0 - u) * t + u * (2.0 * t - 0.5);
+                off.push((q.z.atan2(q.w) - f64::from(half) * formula).abs());
+            }
+            off
+        };
+        assert!(
+            angles_off(0.3).iter().all(|off| *off < 1e-6),
+            "{:?}",
+            angles_off(0.3)
+        );
+        // The control points, almost opposite, are nearer to their keys.
+        for short in [0.01, 1e-4] {
+            let off = angles_off(short);
+            assert!(off.iter().all(|off| *off < 0.01), "{off:?}");
+            assert!(off[0] < 1e-6 && off[3] < 1e-6 && off[5] < 1e-6, "{off:?}");
+        }
     }
 
     #[test]

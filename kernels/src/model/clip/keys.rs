@@ -1,5 +1,7 @@
 //! Keys of a track: channel, interpolation, times and values.
 
+use crate::error::first_too_large;
+
 /// A part of a joint's transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Channel {
@@ -142,11 +144,8 @@ pub(super) fn check_keys(times: &[f32], values: &[f32], per_key: usize) -> Resul
             values.len()
         ));
     }
-    match values.iter().position(|v| !v.is_finite()) {
-        Some(at) => Err(format!(
-            "key {} holds a number that is not finite",
-            at / per_key
-        )),
+    match first_too_large(values.as_chunks::<1>().0) {
+        Some(found) => Err(format!("key {} holds {found}", found.item / per_key)),
         None => Ok(()),
     }
 }

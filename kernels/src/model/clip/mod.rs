@@ -1,6 +1,7 @@
 //! Animations: tracks of keys, structure-of-arrays, with the times that tracks share stored once.
 
 pub mod compact;
+mod curve;
 mod derived;
 mod exact;
 mod keys;
@@ -85,8 +86,9 @@ impl Clip {
     /// `duration` is the loop's period in seconds; `None` takes the last key's time.
     ///
     /// # Errors
-    /// Times that do not rise, counts that disagree, numbers that are not finite, a rotation of zero length, a
-    /// negative duration, or two tracks for one channel of a joint.
+    /// Times that do not rise, counts that disagree, numbers that are not finite, a rotation of zero length or
+    /// one whose cubic curve is shorter than 1/256 of its keys ([`Keys::part_opposite_keys`] may help), a negative
+    /// duration, or two tracks for one channel of a joint.
     pub fn new(
         name: impl Into<String>,
         duration: Option<f32>,

@@ -1,5 +1,6 @@
 //! Tracks of keys, structure-of-arrays, with the times that tracks share stored once.
 
+use super::curve::{SHORTEST_CURVE, shortest_lengths};
 use super::keys::{Channel, Interpolation, Keys, RotationBlend, check_keys};
 use crate::error::DataError;
 use crate::model::Lists;
@@ -101,6 +102,20 @@ impl RawKeys {
             * track.channel.width();
         &self.values[track.first_value as usize..][..numbers]
     }
+    /// The shortest quaternion on any cubic curve of a rotation, over the longest control point of its curve; at most a
+    /// lower bound of 1/4 where no curve is short.
+    pub fn shortest_curve(&self) -> f64 {
+        let mut shortest = 1.0f64;
+        for track in &self.tracks {
+            if track.channel == Channel::Rotation
+                && track.interpolation == Interpolation::CubicSpline
+            {
+                let lengths = shortest_lengths(self.times_of(track), self.values_of(track));
+                shortest = lengths.fold(shortest, f64::min);
+            }
+        }
+        shortest
+    }
     /// Bytes that the keys take in memory.
     pub fn bytes(&self) -> usize {
         let numbers = size_of_val(&self.values[..]) + size_of_val(&self.angles[..]);
@@ -155,20 +170,37 @@ fn normalise(track: &mut Keys) -> Result<(), String> {
         &track.values,
         track.channel.width() * track.interpolation.values_per_key(),
     )?;
-    // A cubic key is in-tangent, value, out-tangent; scaling the value alone would bend the curve, and glTF normalises
-    // after interpolation, so only linear and step keys are touched.
-    if track.channel != Channel::Rotation || track.interpolation == Interpolation::CubicSpline {
+    if track.channel != Channel::Rotation {
         return Ok(());
     }
-    for (key, value) in track.values.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+    let is_cubic = track.interpolation == Interpolation::CubicSpline;
+    let parts = track.interpolation.values_per_key();
+    for (index, value) in track.values.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        if is_cubic && index % parts != track.interpolation.value_of_key() {
+            continue;
+        }
         let q = value.map(f64::from);
         let length = q.iter().map(|v| v * v).sum::<f64>().sqrt();
         if length < 1e-6 {
             return Err(format!(
-                "key {key} is a rotation of zero length; expected a unit quaternion"
+                "key {} is a rotation of zero length; expected a unit quaternion",
+                index / parts
             ));
         }
-        *value = q.map(|v| (v / length) as f32);
+        // Scaling the value of a cubic key alone would bend the curve, and glTF normalises after interpolation.
+        if !is_cubic {
+            *value = q.map(|v| (v / length) as f32);
+        }
     }
-    Ok(())
+    if !is_cubic {
+        return Ok(());
+    }
+    match shortest_lengths(&track.times, &track.values).position(|length| length < SHORTEST_CURVE) {
+        Some(key) => Err(format!(
+            "between keys {key} and {} its rotation shrinks to less than 1/256 of its control points; expected a curve \
+             that stays away from zero",
+            key + 1
+        )),
+        None => Ok(()),
+    }
 }

@@ -1,0 +1,59 @@
+//! `skinbench corpus`: files that show what skinning should compute, and verdicts on engines.
+
+use super::output::expect_ending;
+use super::{Exit, ScreenArguments, common, create_folder, say_fitted, write_file};
+use anyhow::Context as _;
+use clap::Args;
+use skinbench::report::judgement;
+use skinbench_corpus::{Answer, all_expected, judge, picture, write};
+use std::fs;
+use std::path::PathBuf;
+
+/// Write files that show what skinning should compute, or judge an engine by them
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+pub struct Arguments {
+    /// Folder to write the files to
+    #[arg(short, long, value_name = "FOLDER", required_unless_present = "check")]
+    output: Option<PathBuf>,
+    /// An engine's answer, which corpus/README.md describes; exit code 3 if the engine is wrong somewhere
+    #[arg(long, value_name = "ANSWER.json")]
+    check: Option<PathBuf>,
+    /// Picture of the largest error to write, if anything is wrong
+    #[arg(long, value_name = "FILE.svg", requires = "check")]
+    picture: Option<PathBuf>,
+    #[command(flatten)]
+    screen: ScreenArguments,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    common::start_threads()?;
+    if let Some(picture) = &arguments.picture {
+        expect_ending(picture, "a picture", &["svg"])?;
+    }
+    if let Some(folder) = &arguments.output {
+        create_folder(folder)?;
+        write(folder)?;
+    }
+    let Some(file) = &arguments.check else {
+        return Ok(Exit::Done);
+    };
+    let place = || file.display().to_string();
+    let text = fs::read_to_string(file).with_context(place)?;
+    let answer: Answer = serde_json::from_str(&text).with_context(place)?;
+    let folder = tempfile::tempdir()?;
+    let expected = all_expected(folder.path())?;
+    let judged = judge(&expected, &answer);
+    if let Some(path) = &arguments.picture
+        && let Some(svg) = picture::worst(&expected, &answer, &judged)?
+    {
+        write_file(path, |out| out.write_all(svg.as_bytes()))?;
+    }
+    let screen = arguments.screen.screen();
+    say_fitted(judgement::text(&answer, &judged, screen), screen)?;
+    if judged.iter().any(|judged| judged.fails()) {
+        Ok(Exit::Unverified)
+    } else {
+        Ok(Exit::Done)
+    }
+}
