@@ -132,7 +132,7 @@ pub unsafe extern "C" fn skinbench_clip_new(
         for (index, track) in list("tracks", tracks, count)?.iter().enumerate() {
             keys.push(keys_of(skeleton, index, track)?);
         }
-        let seconds = Some(seconds).filter(|seconds| !(*seconds < 0.0));
+        let seconds = if seconds < 0.0 { None } else { Some(seconds) };
         Ok(SkinbenchClip {
             clip: Clip::new("", seconds, RotationBlend::Slerp, keys)?,
             joints: skeleton.skeleton.len(),
