@@ -290,8 +290,8 @@ Local merged(uint first, uint stride, uint count, uint joint_3)
             total = (_e79 + _e26);
         }
     }
-    uint _e84 = terms;
-    if ((_e84 == 0u)) {
+    float _e84 = total;
+    if ((_e84 < 8.6736174e-19)) {
         Joint rest = ConstructJoint(asfloat(joints.Load4((0u + joint_3)*48+0)), asfloat(joints.Load3((0u + joint_3)*48+16)), asuint(joints.Load((0u + joint_3)*48+28)), asfloat(joints.Load3((0u + joint_3)*48+32)), asuint(joints.Load((0u + joint_3)*48+44)));
         const Local local_5 = ConstructLocal(rest.rotation, rest.translation, rest.scale);
         return local_5;

@@ -266,8 +266,8 @@ Local merged(
             total = _e79 + _e26;
         }
     }
-    uint _e84 = terms;
-    if (_e84 == 0u) {
+    float _e84 = total;
+    if (_e84 < 0.00000000000000000086736174) {
         Joint rest = joints[0u + joint_3];
         return Local {rest.rotation, rest.translation, rest.scale};
     }

@@ -235,7 +235,10 @@ fn shorter(a: vec4f, b: vec4f, weight: f32) -> f32 {
     return select(weight, -weight, dot(a, b) < 0.0);
 }
 
-// The weighted mean of the merge layers among `count` slots; the rest pose if their weights are 0.
+// Merge layers whose weights add up to less count as none.
+const LEAST_SHARE = 8.6736174e-19;
+
+// The weighted mean of the merge layers among `count` slots; the rest pose if their weights are (almost) 0.
 fn merged(first: u32, stride: u32, count: u32, joint: u32) -> Local {
     var sum = Local(vec4f(0.0), vec3f(0.0), vec3f(0.0));
     var total = 0.0;
@@ -262,7 +265,7 @@ fn merged(first: u32, stride: u32, count: u32, joint: u32) -> Local {
         terms++;
         total += weight;
     }
-    if terms == 0u {
+    if total < LEAST_SHARE {
         let rest = joints[places.first_rest + joint];
         return Local(rest.rotation, rest.translation, rest.scale);
     }

@@ -82,8 +82,7 @@ metal::float3 finished(
     if (true) {
         return v;
     }
-    float length_squared = metal::dot(v, v);
-    return v * ((length_squared > 0.0) ? metal::rsqrt(length_squared) : 0.0);
+    return v * metal::rsqrt(metal::max(metal::dot(v, v), 0.000000000000000000000000000000049303807));
 }
 
 metal::float3 rotated(

@@ -52,13 +52,14 @@ struct Rows {
 //# shaders/transform.wgsl
 // The transformation of a vertex by a matrix, with the treatment of normals that the format asks for.
 
+// Square of the length below which a normal or tangent shrinks to zero instead of having length 1: 2^-104.
+const VANISHING = 4.9303807e-32;
+
 fn finished(v: vec3f) -> vec3f {
     if NORMALS == 1u {
         return v;
     }
-    let length_squared = dot(v, v);
-    // A vector of zero length stays zero instead of NaN.
-    return v * select(0.0, inverseSqrt(length_squared), length_squared > 0.0);
+    return v * inverseSqrt(max(dot(v, v), VANISHING));
 }
 
 fn rotated(m: Rows, v: vec3f) -> vec3f {

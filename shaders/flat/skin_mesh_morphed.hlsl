@@ -85,8 +85,7 @@ float3 finished(float3 v)
     if (false) {
         return v;
     }
-    float length_squared = dot(v, v);
-    return (v * ((length_squared > 0.0) ? rsqrt(length_squared) : 0.0));
+    return (v * rsqrt(max(dot(v, v), 4.9303807e-32)));
 }
 
 float3 rotated(Rows m, float3 v_1)
