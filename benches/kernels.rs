@@ -48,6 +48,9 @@ fn main() -> ExitCode {
 ///
 /// # Errors
 /// A scene that cannot be built, or a backend that is not verified; then nothing is measured.
+///
+/// # Panics
+/// A backend fails while it is measured.
 pub fn groups(
     criterion: &mut Criterion,
     scene: &str,
