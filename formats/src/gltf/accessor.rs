@@ -172,10 +172,10 @@ impl<'a> AccessorReader<'a> {
         Ok(values)
     }
 
-    /// Returns whether the document has numbers of an accessor. Others are zeros.
-    pub fn has_data(&self, index: u32) -> bool {
-        let accessor = &self.document.accessors[index as usize];
-        accessor.buffer_view.is_some() || accessor.sparse.is_some()
+    /// Returns whether the document has no numbers of an accessor, which are then zeros.
+    pub fn is_without_data(&self, index: u32) -> bool {
+        let accessor = self.document.accessors.get(index as usize);
+        accessor.is_some_and(|it| it.buffer_view.is_none() && it.sparse.is_none())
     }
 
     /// Reads the elements of `count` that are not zero, with their indices: of an accessor without a buffer view only

@@ -334,7 +334,7 @@ impl PrimitiveReader<'_> {
             reason = format!(", as {name} is not supported");
         }
         ensure!(
-            self.reader.has_data(accessor),
+            !self.reader.is_without_data(accessor),
             self.path(of),
             "has neither bufferView nor sparse; expected either{reason}"
         );

@@ -76,7 +76,7 @@ pub struct Frame<'a> {
 pub enum Outputs<'a> {
     /// To whole buffers, in turn.
     Buffers(&'a [Buffer]),
-    /// To what [`Skin::bind`](skin::Skin::bind) bound.
+    /// To what a skinning pass bound.
     Bound(&'a [BindGroup]),
 }
 
