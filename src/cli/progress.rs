@@ -7,6 +7,7 @@ use skinbench::harness::{Observer, Outcome, Step};
 use skinbench::report::run_table;
 use std::fmt::Display;
 use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
 
 /// Steps of the bar per point.
 const STEPS: u64 = 1_000;
@@ -23,6 +24,23 @@ pub struct Progress {
     scene: String,
     /// Number of points that have ended.
     point: usize,
+    /// Number of all points.
+    points: usize,
+    /// When the first began.
+    start: Instant,
+}
+
+/// Estimate of less time is not told.
+const SOON: Duration = Duration::from_secs(60);
+
+/// How many points are done, and an estimate of the time for the others; `None` if that is short or nothing is known yet.
+fn left(done: usize, all: usize, elapsed: Duration) -> Option<String> {
+    if done == 0 {
+        return None;
+    }
+    let left = elapsed.mul_f64((all - done) as f64 / done as f64);
+    let minutes = left.as_secs_f64() / 60.0;
+    (left >= SOON).then(|| format!("{done} of {all} crowds, about {minutes:.0} min left"))
 }
 
 impl Progress {
@@ -47,6 +65,8 @@ impl Progress {
             backends: IndexMap::new(),
             scene: String::new(),
             point: 0,
+            points,
+            start: Instant::now(),
         }
     }
 
@@ -74,6 +94,13 @@ impl Progress {
         self.point += 1;
         self.bar.set_position(self.point as u64 * STEPS);
         self.suspend(print)
+    }
+
+    /// Says without a terminal how much is left; there, the bar shows it.
+    pub fn tell_left(&self) {
+        if let Some(left) = left(self.point, self.points, self.start.elapsed()) {
+            self.tell_elsewhere(left);
+        }
     }
 
     /// Runs `print` with everything hidden.
@@ -147,5 +174,19 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.clear_lines();
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_is_told_if_it_is_long() {
+        let told = left(2, 10, Duration::from_secs(100));
+        assert_eq!(told.as_deref(), Some("2 of 10 crowds, about 7 min left"));
+        for (done, all, seconds) in [(0, 10, 500), (10, 10, 500), (9, 10, 500)] {
+            assert_eq!(left(done, all, Duration::from_secs(seconds)), None);
+        }
     }
 }

@@ -203,6 +203,7 @@ fn measure(
             } else {
                 let lines = measured.lines(plan);
                 record.progress.end_point(|| tell_all(&lines));
+                record.progress.tell_left();
             }
             if common::is_interrupted() {
                 break 'scenes;
