@@ -30,10 +30,7 @@ fn main() -> ExitCode {
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(1))
         .configure_from_args();
-    let backends: Vec<_> = BACKENDS
-        .iter()
-        .filter_map(|name| registry::find(name))
-        .collect();
+    let backends = BACKENDS.map(|name| registry::find(name).expect("a registered backend"));
     for (scene, instances) in CROWDS {
         if let Err(error) = groups(&mut criterion, scene, instances, &backends) {
             eprintln!("error: {error}");

@@ -67,10 +67,10 @@
 // Interpolation of a track: cubic spline of glTF, with in-tangent, value and out-tangent for each key.
 #define SKINBENCH_CUBIC 2
 
-// What a function has done. After all but SKINBENCH_STATUS_OK and SKINBENCH_STATUS_INTERNAL, outputs are as they were, and
-// new objects null.
+// Result of a call. A call that fails, but for SKINBENCH_STATUS_INTERNAL, leaves outputs as they were and sets new objects to
+// null.
 typedef enum {
-  // What it was asked for; 0.
+  // The call succeeded; 0.
   SKINBENCH_STATUS_OK,
   // A pointer is null that must not be.
   SKINBENCH_STATUS_NULL_POINTER,
@@ -180,7 +180,7 @@ extern "C" {
 // Version of the library: 65536 * major + 256 * minor + patch.
 uint32_t skinbench_version(void);
 
-// What was wrong in the last call of this thread that has failed, in one line. The text stays until another one fails.
+// Returns one line about the last call of this thread that failed. The text stays valid until another call fails.
 const char *skinbench_error_text(void);
 
 // Makes a job. The buffers of `input` stay the caller's: until the job is freed, they must stay where they are and not

@@ -19,12 +19,12 @@ pub extern "C" fn skinbench_version() -> u32 {
     })
 }
 
-/// What a function has done. After all but SKINBENCH_STATUS_OK and SKINBENCH_STATUS_INTERNAL, outputs are as they were, and
-/// new objects null.
+/// Result of a call. A call that fails, but for SKINBENCH_STATUS_INTERNAL, leaves outputs as they were and sets new objects to
+/// null.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkinbenchStatus {
-    /// What it was asked for; 0.
+    /// The call succeeded; 0.
     Ok,
     /// A pointer is null that must not be.
     NullPointer,
@@ -83,7 +83,7 @@ thread_local! {
     static TEXT: RefCell<CString> = RefCell::default();
 }
 
-/// What was wrong in the last call of this thread that has failed, in one line. The text stays until another one fails.
+/// Returns one line about the last call of this thread that failed. The text stays valid until another call fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn skinbench_error_text() -> *const c_char {
     TEXT.with_borrow(|text| text.as_ptr())
@@ -105,7 +105,7 @@ pub fn guarded(body: impl FnOnce() -> Result<(), Fault>) -> SkinbenchStatus {
     fault.status
 }
 
-/// What a pointer points to.
+/// The object behind a pointer.
 ///
 /// # Safety
 /// The pointer is null or valid for `'a`.

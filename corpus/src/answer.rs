@@ -1,4 +1,4 @@
-//! What an engine shows, and how far it is from what the corpus expects.
+//! The vertices that an engine shows, and its verdict: their distances from those that the corpus expects.
 
 use crate::expected::{Direction, Expected, Moment};
 use glam::DVec3;
@@ -54,7 +54,7 @@ pub enum Judgement {
     Unusable(String),
 }
 
-/// How far an engine is off.
+/// The verdict on an engine's vertices of one asset, with their largest errors.
 #[derive(Debug, Clone)]
 pub struct Judged {
     /// Name of the asset.

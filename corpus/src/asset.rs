@@ -76,9 +76,9 @@ impl Asset {
         }
     }
 
-    /// `gltf`, or `glb` for one binary file.
-    pub fn file_name(&self) -> String {
-        let ending = if (self.build)().binary { "glb" } else { "gltf" };
+    /// Name of its file, which was built: with the ending `glb` for a binary one, else `gltf`.
+    pub fn file_name(&self, built: &GltfFile) -> String {
+        let ending = if built.binary { "glb" } else { "gltf" };
         format!("{}.{ending}", self.name)
     }
 }

@@ -112,13 +112,13 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// Evaluates the asset in its file.
+    /// Evaluates the asset in its file, which has this name in the folder.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn new(asset: &Asset, file: &Path) -> Result<Self> {
+    pub fn new(asset: &Asset, folder: &Path, name: String) -> Result<Self> {
         let request = Request {
-            file,
+            file: &folder.join(&name),
             clips: &[],
             vertices: Vertices::All,
         };
@@ -151,7 +151,7 @@ impl Expected {
         let rounding = shown.relative_rounding();
         Ok(Self {
             asset: asset.name.into(),
-            file: asset.file_name(),
+            file: name,
             version: VERSION.into(),
             condition: asset.condition.into(),
             clause: format!("{base}{}", asset.clause),

@@ -33,9 +33,10 @@ pub fn write(folder: &Path) -> Result<()> {
 pub fn all_expected(folder: &Path) -> Result<Vec<Expected>> {
     let mut all = Vec::new();
     for asset in assets() {
-        let name = asset.file_name();
-        put(folder, &name, &(asset.build)().bytes())?;
-        all.push(Expected::new(&asset, &folder.join(name))?);
+        let built = (asset.build)();
+        let name = asset.file_name(&built);
+        put(folder, &name, &built.bytes())?;
+        all.push(Expected::new(&asset, folder, name)?);
     }
     Ok(all)
 }

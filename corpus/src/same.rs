@@ -197,13 +197,10 @@ fn pair_targets(
             .collect()
     };
     let [names_a, names_b] = [names(a), names(b)];
-    let keys =
-        |names: &'_ BTreeMap<String, u32>| -> BTreeSet<String> { names.keys().cloned().collect() };
-    let [keys_a, keys_b] = [keys(&names_a), keys(&names_b)];
     lacks(
         missing,
-        keys_a.iter().map(String::as_str).collect(),
-        keys_b.iter().map(String::as_str).collect(),
+        names_a.keys().map(String::as_str).collect(),
+        names_b.keys().map(String::as_str).collect(),
         Missing::Target,
     );
     for (name, &target_a) in names_a.iter().take(POSES / 4) {

@@ -63,3 +63,26 @@ impl Approximation {
         )))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_that_is_too_large_or_no_number_is_refused() {
+        let stated = |position| Approximation {
+            pose: 0.0,
+            position,
+            normal: 0.0,
+            clip_error: None,
+        };
+        stated(Approximation::MOST).check().unwrap();
+        for position in [0.06, f64::INFINITY, f64::NAN] {
+            let refusal = stated(position).check().unwrap_err();
+            assert!(
+                matches!(refusal, BackendError::Unavailable(_)),
+                "{position}"
+            );
+        }
+    }
+}

@@ -4,10 +4,13 @@ use super::output::expect_ending;
 use super::{Exit, ScreenArguments, common, create_folder, say_fitted, write_file};
 use anyhow::Context as _;
 use clap::Args;
+use skinbench::asset::regular_file;
 use skinbench::report::judgement;
 use skinbench_corpus::{Answer, all_expected, judge, picture, write};
-use std::fs;
 use std::path::PathBuf;
+
+/// Most bytes of an answer: some hundred times those of a complete one.
+const MOST_BYTES: u64 = 256 << 20;
 
 /// Write files that show what skinning should compute, or judge an engine by them
 #[derive(Debug, Args)]
@@ -39,7 +42,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     };
     let place = || file.display().to_string();
-    let text = fs::read_to_string(file).with_context(place)?;
+    let text = regular_file::read_text(file, MOST_BYTES).with_context(place)?;
     let answer: Answer = serde_json::from_str(&text).with_context(place)?;
     let folder = tempfile::tempdir()?;
     let expected = all_expected(folder.path())?;

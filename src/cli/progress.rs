@@ -30,17 +30,18 @@ pub struct Progress {
     start: Instant,
 }
 
-/// Estimate of less time is not told.
-const SOON: Duration = Duration::from_secs(60);
+/// Time from which on an estimate is told.
+const LONG: Duration = Duration::from_secs(60);
 
-/// How many points are done, and an estimate of the time for the others; `None` if that is short or nothing is known yet.
-fn left(done: usize, all: usize, elapsed: Duration) -> Option<String> {
+/// How many points are done, and a rough estimate of the time for the others, as if each took as long as those before;
+/// `None` if that is short or nothing is known yet.
+fn time_left(done: usize, all: usize, elapsed: Duration) -> Option<String> {
     if done == 0 {
         return None;
     }
     let left = elapsed.mul_f64((all - done) as f64 / done as f64);
     let minutes = left.as_secs_f64() / 60.0;
-    (left >= SOON).then(|| format!("{done} of {all} crowds, about {minutes:.0} min left"))
+    (left >= LONG).then(|| format!("{done} of {all} crowds, about {minutes:.0} min left"))
 }
 
 impl Progress {
@@ -98,7 +99,7 @@ impl Progress {
 
     /// Says without a terminal how much is left; there, the bar shows it.
     pub fn tell_left(&self) {
-        if let Some(left) = left(self.point, self.points, self.start.elapsed()) {
+        if let Some(left) = time_left(self.point, self.points, self.start.elapsed()) {
             self.tell_elsewhere(left);
         }
     }
@@ -183,10 +184,10 @@ mod tests {
 
     #[test]
     fn the_time_left_is_told_if_it_is_long() {
-        let told = left(2, 10, Duration::from_secs(100));
+        let told = time_left(2, 10, Duration::from_secs(100));
         assert_eq!(told.as_deref(), Some("2 of 10 crowds, about 7 min left"));
         for (done, all, seconds) in [(0, 10, 500), (10, 10, 500), (9, 10, 500)] {
-            assert_eq!(left(done, all, Duration::from_secs(seconds)), None);
+            assert_eq!(time_left(done, all, Duration::from_secs(seconds)), None);
         }
     }
 }

@@ -160,7 +160,7 @@ impl Limits {
     pub fn bandwidth(&mut self, bytes: u64, threads: &Threads) -> Bandwidth {
         let bytes = bytes.clamp(LEAST_BYTES, MOST_BYTES);
         let known = self.known.entry((bytes, threads.count()));
-        *known.or_insert_with(|| measure(self.isa, bytes, threads))
+        *known.or_insert_with(|| measure(self.isa, affordable(bytes), threads))
     }
 }
 
@@ -177,7 +177,6 @@ fn affordable(bytes: u64) -> u64 {
 }
 
 fn measure(isa: Isa, bytes: u64, threads: &Threads) -> Bandwidth {
-    let bytes = affordable(bytes);
     let floats = bytes as usize / size_of::<f32>();
     let mut buffer = Aligned::<f32>::zeroed(floats);
     // Each thread gets whole cache lines.

@@ -287,10 +287,9 @@ impl Bench {
                 break;
             }
             // Frame numbers are ticks, so that every backend computes the same poses.
-            let PacedFrame { time, piece } = self.paced(contender, frame, Probe::Stages)?;
-            record(time);
-            let clocked = piece.map(|piece| ClockedFrame { frame, piece });
-            contender.clocks.frames.extend(clocked);
+            let paced = self.paced(contender, frame, Probe::Stages)?;
+            record(paced.time);
+            contender.clocks.frames.extend(paced.clocked(frame));
             add(&mut contender.outcome.stages, frame, &self.timer.spans);
             measured.end = frame + 1;
         }
@@ -386,8 +385,7 @@ impl Bench {
                 Ok(frame)
             },
         })?;
-        let clocked = paced.piece.map(|piece| ClockedFrame { frame: 0, piece });
-        contender.clocks.in_flight.extend(clocked);
+        contender.clocks.in_flight.extend(paced.piece);
         let last = (!samples.is_empty()).then_some(frames);
         if last.is_some() {
             times_of(
@@ -437,8 +435,7 @@ impl Bench {
         }
         for frame in frames {
             let paced = self.paced(contender, frame, Probe::Fences)?;
-            let clocked = paced.piece.map(|piece| ClockedFrame { frame, piece });
-            contender.clocks.fenced.extend(clocked);
+            contender.clocks.fenced.extend(paced.clocked(frame));
             add(&mut contender.outcome.stages, frame, &self.timer.spans);
         }
         self.note_clocks(contender, 0..0)

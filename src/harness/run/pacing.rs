@@ -49,6 +49,13 @@ pub(super) struct PacedFrame {
     pub piece: Option<Duration>,
 }
 
+impl PacedFrame {
+    /// The frame under a number; `None` if it was not paced.
+    pub fn clocked(self, frame: u32) -> Option<ClockedFrame> {
+        self.piece.map(|piece| ClockedFrame { frame, piece })
+    }
+}
+
 impl Pacing {
     /// Runs a frame between two measurements of the clock, and again while these show that it was not steady, a bounded
     /// number of times.
@@ -123,7 +130,7 @@ pub(super) struct Clocks {
     /// Of frames whose stages are timed by fences.
     pub fenced: Vec<ClockedFrame>,
     /// Of frames with two in flight, all together.
-    pub in_flight: Vec<ClockedFrame>,
+    pub in_flight: Vec<Duration>,
     /// The device's clock at the ends of blocks, in MHz.
     pub megahertz: Vec<u32>,
     /// Times of the processor's chain before blocks.
@@ -141,14 +148,13 @@ impl Clocks {
     pub fn state(&mut self, outcome: &mut Outcome, held: Duration) {
         for times in &mut outcome.stages {
             let pieces = match times.clock {
-                Clock::Gpu => &self.frames,
-                Clock::Fenced if !self.fenced.is_empty() => &self.fenced,
-                Clock::Fenced => &self.frames,
-                Clock::Wall if times.stage == Stage::Throughput => &self.in_flight,
-                Clock::Wall if times.stage.group() == StageGroup::Whole => &self.frames,
+                Clock::Gpu => pieces_of(&self.frames),
+                Clock::Fenced if !self.fenced.is_empty() => pieces_of(&self.fenced),
+                Clock::Fenced => pieces_of(&self.frames),
+                Clock::Wall if times.stage == Stage::Throughput => self.in_flight.clone(),
+                Clock::Wall if times.stage.group() == StageGroup::Whole => pieces_of(&self.frames),
                 Clock::Wall | Clock::ThreadSum => continue,
             };
-            let pieces: Vec<Duration> = pieces.iter().map(|clocked| clocked.piece).collect();
             times.device_clock = relative(held, &pieces);
         }
         self.megahertz.sort_unstable();
@@ -178,6 +184,10 @@ impl Clocks {
             }
         }
     }
+}
+
+fn pieces_of(frames: &[ClockedFrame]) -> Vec<Duration> {
+    frames.iter().map(|clocked| clocked.piece).collect()
 }
 
 /// Returns whether a piece shows the clock at which it takes the time `held`.
@@ -285,10 +295,7 @@ mod tests {
                 let kept = pacing.frame(self).unwrap();
                 let ns = kept.time.as_nanos() as u64;
                 times.samples.push((frame as u32, ns));
-                clocks.frames.push(ClockedFrame {
-                    frame: frame as u32,
-                    piece: kept.piece.unwrap(),
-                });
+                clocks.frames.extend(kept.clocked(frame as u32));
             }
             let mut outcome = Outcome::new(name, 0, Status::Ok);
             outcome.stages.push(times);

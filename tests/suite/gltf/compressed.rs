@@ -1,5 +1,6 @@
 //! Buffer views that meshoptimizer compressed.
 use super::refusals::bytes_refused;
+use super::traits::{load, notes};
 use crate::support::gltf_fixture::*;
 use crate::support::reference;
 use meshoptimizer_rs::Workspace;
@@ -8,15 +9,8 @@ use meshoptimizer_rs::codec::{
     encode_index_buffer, encode_index_sequence, encode_vertex_buffer,
 };
 use serde_json::{Value, json};
-use skinbench::asset;
-use skinbench::model::Model;
 
 const EXTENSIONS: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
-
-fn load(fixture: &Fixture) -> Model {
-    let folder = tempfile::tempdir().unwrap();
-    asset::load(fixture.write(folder.path())).unwrap_or_else(|error| panic!("{error}"))
-}
 
 /// A stream of elements of `stride` bytes, of which there are `count`.
 struct Stream {
@@ -109,8 +103,7 @@ fn compressed_views_hold_the_same_numbers() {
         for mode in ["INDICES", "TRIANGLES"] {
             let model = load(&compressed(extension, mode));
             assert_eq!(model.mesh(), plain.mesh(), "{extension}, {mode}");
-            let notes: Vec<String> = model.notes().lines().collect();
-            assert_eq!(notes, [""; 0]);
+            assert_eq!(notes(&model), [""; 0]);
             let [a, b] = [&model, &plain].map(|model| reference::skin(model, Some((0, 1.1))));
             assert_eq!(a[0].positions, b[0].positions);
         }

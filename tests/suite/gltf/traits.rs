@@ -7,7 +7,7 @@ use skinbench::asset;
 use skinbench::model::{Channel, Interpolation, Model, NO_PARENT};
 use std::fs;
 
-fn load(fixture: &Fixture) -> Model {
+pub(super) fn load(fixture: &Fixture) -> Model {
     let folder = tempfile::tempdir().unwrap();
     asset::load(fixture.write(folder.path())).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -20,7 +20,7 @@ fn positions(model: &Model) -> Vec<DVec3> {
         .collect()
 }
 
-fn notes(model: &Model) -> Vec<String> {
+pub(super) fn notes(model: &Model) -> Vec<String> {
     model.notes().lines().collect()
 }
 
