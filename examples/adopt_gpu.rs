@@ -4,9 +4,7 @@
 
 use skinbench::characters::walker;
 use skinbench::crowd::{Crowd, Layer};
-use skinbench::gpu::adopt::{AdoptedCrowd, AdoptedMesh};
-use skinbench::gpu::passes::skin_kernels::{CANDIDATES, INSTANCES};
-use skinbench::gpu::{Gpu, ShaderChecks, wgpu};
+use skinbench::gpu::{AdoptedCrowd, AdoptedMesh, CANDIDATES, Gpu, INSTANCES, ShaderChecks, wgpu};
 use skinbench::model::{IDENTITY_ROWS, Model};
 use skinbench::pose;
 use skinbench::reference::reference_vertices;

@@ -1,11 +1,11 @@
 //! Skinning of crowds of animated characters: the common strategies in one harness, which verifies every vertex against
 //! an f64 reference and then times every stage of a frame.
 //!
-//! The crate is the library behind the program `skinbench`; README.md describes the program. A program of your own can
-//! use three layers of it:
+//! The crate is the library behind the program `skinbench`; README.md describes the program. To skin characters, take one of
+//! its parts instead: `skinbench-kernels` on the CPU, `skinbench-gpu` on a device of wgpu. Take the whole to measure your own
+//! code beside ours. It has three layers:
 //!
-//! - **Kernels.** [`model`], [`pose`] and [`skin`] turn a clip and a mesh into vertices: free functions over slices,
-//!   without files, clocks or a graphics API. They are also a crate of their own, `skinbench-kernels`.
+//! - **Kernels.** [`model`], [`pose`] and [`skin`] turn a clip and a mesh into vertices.
 //! - **Content.** [`asset`] reads models, [`characters`] generates some, [`scene`] builds crowds of them.
 //! - **Harness.** [`harness::run`] verifies and measures [`backend`]s: those in [`registry`], and your own.
 //!
@@ -60,6 +60,15 @@
 //! the GPU, `adopt_gpu` on the device of a plain wgpu program, `own_backend` adds a backend from outside the crate, and
 //! `own_gpu_kernel` a compute kernel.
 //!
+//! # What you can rely on
+//!
+//! - **Order of vertices.** A [`model::Model`] sorts them by influences: [`model::Mesh::sources`] names for each vertex the one of
+//!   the file, and [`model::Mesh::indices`] are the triangles in the new order. Backends write `[instance][vertex][word]`.
+//! - **What may change while playing.** Models and scenes do not; poses follow from the tick.
+//! - **Tolerances.** Positions agree with the reference to 1e-5 of the character's diagonal, packed ones to 7e-5, normals to 1e-3
+//!   radians; approximations state how much more. METHODOLOGY.md has all.
+//! - **Stability.** Until 1.0, a minor version may change names. Modules without a page here are the program's own.
+//!
 //! # Floor plan
 //!
 //! Modules from the ground up. Each one imports only what stands above it in this table; `tests/architecture.rs` holds
@@ -106,24 +115,32 @@
 pub mod backend;
 pub mod harness;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod peers;
 pub mod registry;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod report;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod results;
 pub mod scene;
 #[cfg(feature = "view")]
+#[doc(hidden)]
 pub mod view;
 #[cfg(all(feature = "cli", feature = "gpu"))]
+#[doc(hidden)]
 pub mod web;
 
 pub use skinbench_characters as characters;
 pub use skinbench_formats as asset;
-pub use skinbench_frame::{self as frame, frustum, wording};
+pub use skinbench_frame as frame;
+#[doc(hidden)]
+pub use skinbench_frame::{frustum, wording};
 #[cfg(feature = "gpu")]
 pub use skinbench_gpu as gpu;
+#[doc(hidden)]
 pub use skinbench_kernels::{
-    bake, blocks, compaction, crowd, device_palette, error, gameplay, model, morph, pose, probe,
-    reference, simd, skin, threads, vertex, vertex_frames,
+    bake, blocks, compaction, device_palette, gameplay, morph, probe, threads, vertex_frames,
 };
+pub use skinbench_kernels::{crowd, error, model, pose, reference, simd, skin, vertex};

@@ -94,10 +94,10 @@ typedef struct SkinbenchJob SkinbenchJob;
 // Joints and their transforms at rest.
 typedef struct SkinbenchSkeleton SkinbenchSkeleton;
 
-// Numbers of vertices in memory of the caller, which need no alignment. Null data stand for an attribute that is not
+// An attribute of vertices in memory of the caller, which needs no alignment. Null data stand for an attribute that is not
 // there.
 typedef struct {
-  // Numbers of the first vertex.
+  // Address of the first vertex.
   const void *data;
   // Bytes of the buffer from there on.
   size_t bytes;
@@ -115,7 +115,7 @@ typedef struct {
   uint32_t joint_type;
   // SKINBENCH_F32, SKINBENCH_U8 or SKINBENCH_U16.
   uint32_t weight_type;
-  // Indices into the palette, one for each influence.
+  // Indices into the palette, one for each influence, also for those whose weight is 0.
   SkinbenchArray joints;
   // Weights, one for each influence; their sum should be 1.
   SkinbenchArray weights;
@@ -137,24 +137,24 @@ typedef struct {
   uint32_t form;
 } SkinbenchPalette;
 
-// Places for numbers of vertices, as SkinbenchArray. Several may lie between each other.
+// An attribute of vertices to be written, as SkinbenchArray. Several may lie between each other.
 typedef struct {
-  // Place of the first vertex.
+  // Address of the first vertex.
   void *data;
   // Bytes of the buffer from there on.
   size_t bytes;
   // Bytes from one vertex to the next.
   size_t stride;
-} SkinbenchPlaces;
+} SkinbenchOutputArray;
 
-// Places for skinned vertices, x y z each. What lies between them is left as it is.
+// Attributes of skinned vertices, x y z each. What lies between their elements is left as it is.
 typedef struct {
   // Positions.
-  SkinbenchPlaces positions;
+  SkinbenchOutputArray positions;
   // Normals. May be absent.
-  SkinbenchPlaces normals;
+  SkinbenchOutputArray normals;
   // Tangents. May be absent.
-  SkinbenchPlaces tangents;
+  SkinbenchOutputArray tangents;
 } SkinbenchOutput;
 
 // Keys of a joint's channel.
@@ -191,7 +191,7 @@ SkinbenchStatus skinbench_job_new(const SkinbenchInput *input,
 // Frees a job. Null is left alone.
 void skinbench_job_free(SkinbenchJob *job);
 
-// Skins `count` vertices of a job from vertex `first` on; the places of `output` begin with that vertex. Several threads
+// Skins `count` vertices of a job from vertex `first` on; `output` begins with that vertex. Several threads
 // may skin parts of a job at a time. `normals` is SKINBENCH_UNIT, SKINBENCH_RAW or SKINBENCH_EXACT. Outputs must not
 // overlap the input.
 SkinbenchStatus skinbench_job_run(const SkinbenchJob *job,
@@ -209,7 +209,7 @@ void skinbench_clusters_free(SkinbenchClusters *clusters);
 
 // Skins all vertices, one after the other in the order of the input. `attributes` is SKINBENCH_P, SKINBENCH_PN or
 // SKINBENCH_PNT, and `length` the number of floats at `vertices`. Attributes that the input lacks become 0. The palette
-// has the form SKINBENCH_ROWS.
+// has the form SKINBENCH_ROWS, which skinbench_rows_of_columns makes. Threads share a mesh by clusters of a part each.
 SkinbenchStatus skinbench_clusters_run(const SkinbenchClusters *clusters,
                                        const SkinbenchPalette *palette,
                                        uint32_t normals,

@@ -1,4 +1,9 @@
-//! The skinning kernels of skinbench for C and C++: what `include/skinbench.h` declares.
+// Builds that document nothing need not be repeated after the page changed.
+#![cfg_attr(doc, doc = include_str!("../README.md"))]
+//!
+//! # Contract
+//!
+//! This crate declares what `include/skinbench.h` does; its functions are for C, not for Rust.
 //!
 //! All functions but constructors, destructors and failing ones work in memory of the caller and allocate nothing. Objects do
 //! not change after they were made, so any number of threads may use one at a time.

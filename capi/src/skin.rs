@@ -39,12 +39,12 @@ pub const SKINBENCH_PN: u32 = 1;
 /// Attributes of clusters' output: position, normal, tangent and its handedness, 10 floats.
 pub const SKINBENCH_PNT: u32 = 2;
 
-/// Numbers of vertices in memory of the caller, which need no alignment. Null data stand for an attribute that is not
+/// An attribute of vertices in memory of the caller, which needs no alignment. Null data stand for an attribute that is not
 /// there.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct SkinbenchArray {
-    /// Numbers of the first vertex.
+    /// Address of the first vertex.
     pub data: *const c_void,
     /// Bytes of the buffer from there on.
     pub bytes: usize,
@@ -52,11 +52,11 @@ pub struct SkinbenchArray {
     pub stride: usize,
 }
 
-/// Places for numbers of vertices, as SkinbenchArray. Several may lie between each other.
+/// An attribute of vertices to be written, as SkinbenchArray. Several may lie between each other.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub struct SkinbenchPlaces {
-    /// Place of the first vertex.
+pub struct SkinbenchOutputArray {
+    /// Address of the first vertex.
     pub data: *mut c_void,
     /// Bytes of the buffer from there on.
     pub bytes: usize,
@@ -76,7 +76,7 @@ pub struct SkinbenchInput {
     pub joint_type: u32,
     /// SKINBENCH_F32, SKINBENCH_U8 or SKINBENCH_U16.
     pub weight_type: u32,
-    /// Indices into the palette, one for each influence.
+    /// Indices into the palette, one for each influence, also for those whose weight is 0.
     pub joints: SkinbenchArray,
     /// Weights, one for each influence; their sum should be 1.
     pub weights: SkinbenchArray,
@@ -100,16 +100,16 @@ pub struct SkinbenchPalette {
     pub form: u32,
 }
 
-/// Places for skinned vertices, x y z each. What lies between them is left as it is.
+/// Attributes of skinned vertices, x y z each. What lies between their elements is left as it is.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct SkinbenchOutput {
     /// Positions.
-    pub positions: SkinbenchPlaces,
+    pub positions: SkinbenchOutputArray,
     /// Normals. May be absent.
-    pub normals: SkinbenchPlaces,
+    pub normals: SkinbenchOutputArray,
     /// Tangents. May be absent.
-    pub tangents: SkinbenchPlaces,
+    pub tangents: SkinbenchOutputArray,
 }
 
 /// Vertices that have been checked, to be skinned frame after frame, one vertex at a time.
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn skinbench_job_free(job: *mut SkinbenchJob) {
     unsafe { take(job) }
 }
 
-/// Skins `count` vertices of a job from vertex `first` on; the places of `output` begin with that vertex. Several threads
+/// Skins `count` vertices of a job from vertex `first` on; `output` begins with that vertex. Several threads
 /// may skin parts of a job at a time. `normals` is SKINBENCH_UNIT, SKINBENCH_RAW or SKINBENCH_EXACT. Outputs must not
 /// overlap the input.
 #[unsafe(no_mangle)]
@@ -160,10 +160,10 @@ pub unsafe extern "C" fn skinbench_job_run(
         let palette = matrices(at("palette", palette)?)?;
         let output = at("output", output)?;
         let output = SkinningOutput {
-            positions: places("output positions", &output.positions)?
+            positions: output_attribute("output positions", &output.positions)?
                 .ok_or_else(|| invalid("output positions: null; they need a place"))?,
-            normals: places("output normals", &output.normals)?,
-            tangents: places("output tangents", &output.tangents)?,
+            normals: output_attribute("output normals", &output.normals)?,
+            tangents: output_attribute("output tangents", &output.tangents)?,
         };
         let vertices = first..first.saturating_add(count);
         Ok(job.run(
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn skinbench_clusters_free(clusters: *mut SkinbenchCluster
 
 /// Skins all vertices, one after the other in the order of the input. `attributes` is SKINBENCH_P, SKINBENCH_PN or
 /// SKINBENCH_PNT, and `length` the number of floats at `vertices`. Attributes that the input lacks become 0. The palette
-/// has the form SKINBENCH_ROWS.
+/// has the form SKINBENCH_ROWS, which skinbench_rows_of_columns makes. Threads share a mesh by clusters of a part each.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skinbench_clusters_run(
     clusters: *const SkinbenchClusters,
@@ -309,26 +309,26 @@ unsafe fn strided<'a>(name: &str, array: &SkinbenchArray) -> Result<Option<Strid
     Ok(Some(Strided::new(bytes, 0, array.stride)))
 }
 
-/// Places, or `None` if they are absent.
+/// An attribute to be written, or `None` if it is absent.
 ///
 /// # Safety
-/// As for [`slices`], and no other thread uses the places.
-unsafe fn places<'a>(
+/// As for [`slices`], and no other thread uses these bytes.
+unsafe fn output_attribute<'a>(
     name: &str,
-    places: &SkinbenchPlaces,
+    array: &SkinbenchOutputArray,
 ) -> Result<Option<StridedMut<'a>>, Fault> {
-    if places.data.is_null() {
+    if array.data.is_null() {
         return Ok(None);
     }
     // SAFETY: the caller's. Several outputs may share these bytes, which cells allow.
     let cells = unsafe {
         list(
             name,
-            places.data.cast::<Cell<u8>>().cast_const(),
-            places.bytes,
+            array.data.cast::<Cell<u8>>().cast_const(),
+            array.bytes,
         )?
     };
-    Ok(Some(StridedMut::of_cells(cells, 0, places.stride)))
+    Ok(Some(StridedMut::of_cells(cells, 0, array.stride)))
 }
 
 /// # Safety

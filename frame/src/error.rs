@@ -1,9 +1,10 @@
 //! Errors of backends: reasons why one cannot continue, and differences from the plain reference that it states.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Reason why a backend cannot continue.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BackendError {
     /// The machine lacks something that the backend needs: it is skipped.
     #[error("{0}")]
@@ -20,6 +21,13 @@ pub enum BackendError {
     /// The output of the backend differs from the reference.
     #[error("{0}")]
     Differs(String),
+}
+
+/// As the message: a `main` that returns the error prints it so.
+impl fmt::Debug for BackendError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// Result of a backend or of one of its parts.

@@ -1,5 +1,19 @@
-//! The parts of a frame that backends, devices and the harness share: stages and their timer, the output buffers,
-//! options, abilities, memory and bandwidth requirements, and errors.
+//! The parts of a frame that backends, devices and the harness of [skinbench](https://crates.io/crates/skinbench) share: stages
+//! and their timer, the output buffers, options, abilities, memory and bandwidth requirements, and errors.
+//!
+//! **You need this crate only to write a backend.** To skin characters, take `skinbench-kernels` or `skinbench-gpu`, whose errors
+//! are [`BackendError`]. Until 1.0, a minor version may change each name here.
+//!
+//! ```
+//! use skinbench_frame::{Stage, StageTimer};
+//!
+//! let mut timer = StageTimer::default();
+//! let sum = timer.wall(Stage::Skin, || (0..1_000).sum::<u32>());
+//! assert_eq!(sum, 499_500);
+//! assert_eq!(timer.spans[0].stage, Stage::Skin);
+//! ```
+//!
+//! # Floor plan
 //!
 //! Modules from the ground up; each imports only what stands above it in this table, as `tests/architecture.rs` checks:
 //!

@@ -1,7 +1,10 @@
-//! Poses and skins characters on a device: its objects and commands, and the passes of a frame. Their shaders are the crate
-//! `skinbench-shaders`, which is re-exported as [`shader`].
+// Builds that document nothing need not be repeated after the page changed.
+#![cfg_attr(doc, doc = include_str!("../README.md"))]
 //!
-//! Rooms from the ground up; each imports only what stands above it in this table, as `tests/architecture.rs` checks:
+//! # Floor plan
+//!
+//! Rooms from the ground up; each imports only what stands above it in this table, as `tests/architecture.rs` checks. All but
+//! `adopt` are skinbench's own, have no page here, and may change at any time.
 //!
 //! | room | holds |
 //! | --- | --- |
@@ -15,29 +18,46 @@
 //! | `draw` | drawing: pictures, overlays, read-backs |
 
 pub mod adopt;
+#[doc(hidden)]
 pub mod crowd;
+#[doc(hidden)]
 pub mod device;
+#[doc(hidden)]
 pub mod draw;
+#[doc(hidden)]
 pub mod forms;
+#[doc(hidden)]
 pub mod kernel;
+#[doc(hidden)]
 pub mod passes;
 pub(crate) mod timing;
 
+#[doc(inline)]
 pub use adopt::{AdoptedCrowd, AdoptedMesh, MeshSlices, Vertices};
-pub use crowd::{Chunk, CrowdTable};
-pub use device::adapter::{Adapter, apis, summaries};
-pub use device::commands::{Commands, Flight};
-pub use device::gpu::{Edit, Gpu, ShaderChecks};
-pub use draw::capture::Capture;
-pub use draw::ground::ground;
-pub use draw::overlay::{Beneath, LineEnd, Overlay, opaque, skeleton_lines};
-pub use draw::surfaces::{ImageReader, Surfaces};
-pub use forms::mesh::{MeshForm, OwnMesh, mesh_bytes};
-pub use forms::palettes::{PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES};
-pub use passes::pose::PoseBytes;
-pub use passes::strategy::{Posing, Skinning, Strategy};
-pub use passes::upload::uploaded_bytes;
-pub use passes::vertices::Drawable;
+#[doc(inline)]
+pub use device::gpu::{Gpu, ShaderChecks};
+#[doc(inline)]
+pub use passes::skin_kernels::{CANDIDATES, COLUMNS, INSTANCES};
+#[doc(inline)]
+pub use skinbench_frame::BackendError;
 pub use skinbench_shaders as shader;
 /// The version whose types are in public functions.
 pub use wgpu;
+
+#[doc(hidden)]
+pub use {
+    crowd::{Chunk, CrowdTable},
+    device::adapter::{Adapter, apis, summaries},
+    device::commands::{Commands, Flight},
+    device::gpu::Edit,
+    draw::capture::Capture,
+    draw::ground::ground,
+    draw::overlay::{Beneath, LineEnd, Overlay, opaque, skeleton_lines},
+    draw::surfaces::{ImageReader, Surfaces},
+    forms::mesh::{MeshForm, OwnMesh, mesh_bytes},
+    forms::palettes::{PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES},
+    passes::pose::PoseBytes,
+    passes::strategy::{Posing, Skinning, Strategy},
+    passes::upload::uploaded_bytes,
+    passes::vertices::Drawable,
+};

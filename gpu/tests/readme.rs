@@ -45,8 +45,7 @@ fn one_mesh_from_matrices() -> Result<(), Box<dyn Error>> {
     let storage = |bytes| program.storage(bytes);
 
     // README
-    use skinbench_gpu::passes::skin_kernels::COLUMNS;
-    use skinbench_gpu::{AdoptedMesh, Gpu, MeshSlices, ShaderChecks};
+    use skinbench_gpu::{AdoptedMesh, COLUMNS, Gpu, MeshSlices, ShaderChecks};
     use skinbench_kernels::vertex::VertexFormat;
 
     // A triangle, whose last vertex follows the second of two matrices.
@@ -56,10 +55,10 @@ fn one_mesh_from_matrices() -> Result<(), Box<dyn Error>> {
         tangents: &[], // the format has none
         joints: &[[0; 4], [0; 4], [1, 0, 0, 0]],
         weights: &[[1.0, 0.0, 0.0, 0.0]; 3],
-        matrices: 2,
+        matrices: 2, // for each instance, as u32
     };
 
-    // Once. Two slices for vertices take turns, so that motion vectors find the last frame's in the other one.
+    // Once. Frames write to two slices in turn, so that motion vectors find the last frame's vertices in the other one.
     let gpu = Gpu::adopt(&adapter, device.clone(), queue.clone(), ShaderChecks::Unchecked);
     let matrices = storage(2 * 64); // 4x4, by columns; filled by your program
     let format = VertexFormat::default(); // positions and unit normals as floats
@@ -98,8 +97,7 @@ fn a_crowd_posed_on_the_device() -> Result<(), Box<dyn Error>> {
     let storage = |bytes| program.storage(bytes);
 
     // README
-    use skinbench_gpu::passes::skin_kernels::CANDIDATES;
-    use skinbench_gpu::{AdoptedCrowd, Gpu, ShaderChecks};
+    use skinbench_gpu::{AdoptedCrowd, CANDIDATES, Gpu, ShaderChecks};
     use skinbench_kernels::crowd::{Crowd, Layer};
     use skinbench_kernels::model::IDENTITY_ROWS;
     use skinbench_kernels::vertex::{Attributes, Encoding, VertexFormat};
@@ -111,7 +109,7 @@ fn a_crowd_posed_on_the_device() -> Result<(), Box<dyn Error>> {
     let walkers = (0..100).map(|number| (IDENTITY_ROWS, Layer::looping(&model, 0, number << 25, 1.0)));
     crowd.push_group(model.clone(), walkers)?;
 
-    // Once. A large crowd is divided into chunks, each of which has a slice.
+    // Once. A large crowd is divided into chunks, as many instances as one binding holds; each has a slice.
     let gpu = Gpu::adopt(&adapter, device.clone(), queue.clone(), ShaderChecks::Unchecked);
     let mut walking = AdoptedCrowd::new(&gpu, &crowd, CANDIDATES)?;
     let buffers: Vec<_> = walking.output_bytes().iter().map(|&bytes| storage(bytes)).collect();

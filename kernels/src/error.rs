@@ -1,10 +1,10 @@
 //! The error of everything that checks data.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::path::Path;
 
 /// A fault in data of a file or of a caller: where it is, what it is, and what would be accepted.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}{problem}", before(.file), before(.place))]
 pub struct DataError {
     /// The file; empty if the data is from none, or until whoever reads the file adds its name.
@@ -14,6 +14,13 @@ pub struct DataError {
     pub place: String,
     /// The fault and what was expected instead.
     pub problem: String,
+}
+
+/// As the message: a `main` that returns the error prints it so.
+impl fmt::Debug for DataError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// The result of what checks data.

@@ -1,10 +1,7 @@
-//! Models, crowds, poses and skinning kernels: all of skinbench that an engine may want for itself.
+// Builds that document nothing need not be repeated after the page changed.
+#![cfg_attr(doc, doc = include_str!("../README.md"))]
 //!
-//! Nothing here reads a file, measures time or knows a graphics API. Kernels are free functions over slices; functions
-//! that a frame calls are compiled here, once, for every instruction set, so that a crate that calls them compiles none
-//! of their bodies again.
-//!
-//! # Example
+//! # From a clip to vertices
 //!
 //! A mast of two joints, one metre apart, with a triangle between them. The upper joint bends by a right angle within a
 //! second, and takes the vertex that is bound to it along:
@@ -54,7 +51,9 @@
 //!
 //! # Floor plan
 //!
-//! Modules from the ground up. Each one imports only what stands above it in this table.
+//! Modules from the ground up. Each one imports only what stands above it in this table. Functions that a frame calls are
+//! compiled here, once, for every instruction set, so that a crate that calls them compiles none of their bodies again.
+//! Modules without a page of their own are skinbench's own, and may change at any time.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -77,27 +76,40 @@
 //! | `probe` | loops that show the limits of a processor |
 //! | `fixture_tests` | a model for unit tests |
 
+#[doc(hidden)]
 pub mod bake;
+#[doc(hidden)]
 pub mod blocks;
+#[doc(hidden)]
 pub mod compaction;
 pub mod crowd;
+#[doc(hidden)]
 pub mod device_palette;
 pub mod error;
 #[cfg(test)]
 mod fixture_tests;
+#[doc(hidden)]
 pub mod gameplay;
 pub mod model;
+#[doc(hidden)]
 pub mod morph;
 pub mod pose;
+#[doc(hidden)]
 pub mod probe;
 pub mod reference;
 pub mod simd;
 pub mod skin;
+#[doc(hidden)]
 pub mod threads;
 pub mod vertex;
+#[doc(hidden)]
 pub mod vertex_frames;
 
-/// Compiles the example of README.md as a documentation test.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct ReadmeExample;
+#[doc(inline)]
+pub use model::Model;
+#[doc(inline)]
+pub use simd::Isa;
+#[doc(inline)]
+pub use skin::{Clusters, SkinningJob};
+#[doc(inline)]
+pub use vertex::VertexFormat;

@@ -4,6 +4,7 @@
 #[cfg(feature = "rayon")]
 use rayon::prelude::*;
 #[cfg(feature = "rayon")]
+use std::fmt;
 use std::sync::Arc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -26,11 +27,18 @@ pub enum Threads {
 }
 
 /// Error if the system refuses to create a thread, or if this build has no pools of threads.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error("cannot create {count} threads: {reason}")]
 pub struct ThreadsError {
     count: usize,
     reason: String,
+}
+
+/// As the message: a `main` that returns the error prints it so.
+impl fmt::Debug for ThreadsError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl Threads {

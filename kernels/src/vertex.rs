@@ -111,7 +111,7 @@ impl Encoding {
     }
 }
 
-/// Layout and meaning of a skinned vertex.
+/// Layout and meaning of a skinned vertex. The default is position and unit normal, six floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct VertexFormat {
     /// The attributes.

@@ -1,9 +1,12 @@
-//! The WGSL of skinbench: its files, complete shaders made from them, what these bind, and the structs that they share
-//! with the host. It needs naga, and no graphics API: an engine creates modules and pipelines itself.
+// Builds that document nothing need not be repeated after the page changed.
+#![cfg_attr(doc, doc = include_str!("../README.md"))]
+//!
+//! # With the crate
+//!
+//! `shader` makes the text of a complete shader, and `Interface` says what it binds. Your engine creates modules and pipelines.
 //!
 //! ```
-//! use skinbench_shaders::reflection::Interface;
-//! use skinbench_shaders::shader;
+//! use skinbench_shaders::{Interface, shader};
 //!
 //! let wgsl = shader("cull_count.wgsl", &[]);
 //! let interface = Interface::of(&wgsl)?;
@@ -12,7 +15,7 @@
 //! # Ok::<(), String>(())
 //! ```
 //!
-//! Complete kernels, translated to other languages and described for those who do not use Rust, lie in `flat/`.
+//! # Floor plan
 //!
 //! Rooms from the ground up; each imports only what stands above it in this table, as `tests/architecture.rs` checks:
 //!
@@ -27,4 +30,5 @@ pub mod reflection;
 pub mod wgsl;
 
 pub use layout::WORKGROUP;
+pub use reflection::Interface;
 pub use wgsl::{Role, shader};

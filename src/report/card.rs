@@ -21,8 +21,8 @@ pub struct Section {
 /// The first column of each section.
 const BACKEND: Column<Entry> = Column::new("backend", |entry| Value::words(&entry.backend));
 
-/// Columns of time.
-const TIME: [Column<Entry>; 9] = [
+/// Columns of whole frames.
+const TIME: [Column<Entry>; 4] = [
     BACKEND,
     Column::new("frame", |entry| {
         time(entry.frame().and_then(|row| row.median_ns))
@@ -36,6 +36,11 @@ const TIME: [Column<Entry>; 9] = [
     Column::new("worst", |entry| {
         time(entry.frame().and_then(|row| row.max_ns))
     }),
+];
+
+/// Columns of what a frame's time consists of.
+const SHARES: [Column<Entry>; 6] = [
+    BACKEND,
     Column::optional("processor", 0, |entry| time(entry.processor())),
     Column::optional("device", 0, |entry| time(entry.device())),
     Column::optional("upload, processor", 0, |entry| {
@@ -113,13 +118,15 @@ pub fn sections(study: &Study, point: &Point) -> Vec<Section> {
     let mut card = Vec::new();
     for (title, columns) in [
         ("time", &TIME[..]),
+        ("where the time goes", &SHARES),
         ("memory, draws, error", &MEMORY),
         ("what gameplay can have", &GAMEPLAY),
     ] {
-        card.push(Section {
-            title,
-            table: Table::of(columns, entries.iter().copied()),
-        });
+        let table = Table::of(columns, entries.iter().copied());
+        // Without times of stages, nothing stands beside the backend.
+        if table.columns() > 1 {
+            card.push(Section { title, table });
+        }
     }
     card
 }

@@ -210,6 +210,11 @@ impl Table {
         self.rows.push(row);
     }
 
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.headings.len()
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()

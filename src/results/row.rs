@@ -246,9 +246,8 @@ columns! {
         /// Frames after which the processor has what the stages bounds and sockets compute, 0 for the same frame; empty on
         /// other rows.
         delay_frames: Option<u32> = outcome.gameplay_delay.filter(|_| reads);
-        /// Largest distance of a vertex from the full character's, in pixels of the scene's picture, as if each error were
-        /// on the largest instance: that of the backend, of clips and reused poses, and of levels of detail. Filled on the
-        /// same row as host_bytes.
+        /// Errors of the backend, of clips, of reused poses and of levels of detail together, in pixels, on the largest
+        /// instance. Filled on the same row as host_bytes.
         error_px: Option<f64> = outcome.parity.as_ref().filter(|_| of_frame).and_then(|parity| parity.max_rel).map(|error| {
             let relative = error + clip_error.unwrap_or(0.0);
             relative * scene.largest_pixels() + levels.map_or(0.0, |levels| levels.error_px)

@@ -21,9 +21,10 @@ use skinbench_kernels::model::{
     NO_PARENT, PrimitiveData, Rows, Skeleton, SkinData, Transform,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt;
 
 /// Error for a model that could not be written.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum ExportError {
     /// The container counts bytes in 32 bits.
     #[error("the model needs {0} bytes; a binary glTF file holds at most {max}", max = u32::MAX)]
@@ -31,6 +32,13 @@ pub enum ExportError {
     /// Compact keys are derived from a file's keys, which are closer to the authored clip.
     #[error("clip {0:?} is compact; expected the clip that it was made from")]
     Compact(String),
+}
+
+/// As the message: a `main` that returns the error prints it so.
+impl fmt::Debug for ExportError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// A model as the bytes of a `.glb`.

@@ -49,7 +49,8 @@ pub const SHARED: SkinKernel = SkinKernel {
     ..NAIVE
 };
 
-/// One thread per vertex and sixteen instances; the vertex stays in registers.
+/// For palettes of 3x4 matrices by rows. A thread computes a vertex of up to sixteen instances, also of a single one, and keeps
+/// the vertex in registers. Of a model, it reads a mesh of 20 bytes per vertex, which rounds positions and normals.
 pub const INSTANCES: SkinKernel = by_instances("instances", 16, PaletteForm::Rows);
 
 /// As [`INSTANCES`], for palettes of 4x4 matrices by columns, as glam and most engines have them.

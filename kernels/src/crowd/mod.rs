@@ -31,6 +31,7 @@ use crate::model::{Clip, Lists, Model, RotationBlend, Rows, TargetWeight};
 use crate::vertex::{Attributes, VertexFormat};
 use fieldwork::Fieldwork;
 use layers::with_usual_weights;
+use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -41,9 +42,16 @@ pub const BLOCK: usize = 16;
 pub type Layers = Lists<Layer>;
 
 /// Error for instances or options that a crowd cannot hold.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct CrowdError(String);
+
+/// As the message: a `main` that returns the error prints it so.
+impl fmt::Debug for CrowdError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 impl From<String> for CrowdError {
     fn from(problem: String) -> Self {

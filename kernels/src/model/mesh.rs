@@ -261,7 +261,8 @@ pub struct Mesh {
     indices: Vec<u32>,
     /// Primitives in `dump` order.
     primitives: Vec<Primitive>,
-    /// Origins of the stored vertices, one per vertex.
+    /// Origins of the stored vertices, one per vertex. To bring skinned vertices into the order of the file, write vertex `v` to
+    /// place `sources[v].vertex` of primitive `sources[v].primitive`.
     sources: Vec<VertexOrigin>,
     /// Morph targets; empty if the mesh has none.
     targets: Targets,
@@ -445,7 +446,9 @@ impl Mesh {
         }
     }
 
-    /// The stored vertices by influence count and then in the order of the file, which versions before 2026-11-27 stored.
+    /// The stored vertices by influence count and then in the order of the file, which versions before 2026-11-27 stored: for
+    /// hashes. [`Mesh::sources`] has the vertices of the file.
+    #[doc(hidden)]
     pub fn file_order(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.vertex_count() as u32).collect();
         for run in &self.runs {

@@ -10,12 +10,13 @@ use crate::model::Rows;
 use crate::simd::{self, Kernel, LINE, Simd, prefetch_at};
 use crate::vertex::{Cube, Normals, VertexFormat};
 
-/// Skins so many instances of the mesh of `clusters`. `palettes` is `[instance][entry]`, with at least
-/// [`Mesh::entries`](crate::model::Mesh::entries) for each. The other arguments are as for [`super::skin`]; `out` takes
-/// `[instance][vertex][word]`.
+/// Skins so many instances of the mesh of `clusters`. `palettes` is `[instance][entry]`: matrices as three rows of four floats, as
+/// many for each instance, and at least [`Clusters::entries`]. `out` takes `[instance][vertex][word]`: positions, normals and
+/// tangents as far as `format` has them, without gaps. There is no range of vertices: for several threads, make clusters of a
+/// part of the mesh each. A matrix that is not finite spoils vertices beside those that name it.
 ///
 /// # Panics
-/// `instances` is 0, or `palettes` or `out` is too short.
+/// `instances` is 0, the length of `palettes` is no multiple of it, or `palettes` or `out` is too short.
 pub fn skin_clusters(
     clusters: &Clusters,
     palettes: &[Rows],
@@ -26,11 +27,25 @@ pub fn skin_clusters(
     let words = clusters.vertex_count * format.words();
     let entries = palettes.len() / instances;
     assert!(
+        palettes.len() == entries * instances,
+        "{} palette entries; {instances} instances need as many each",
+        palettes.len()
+    );
+    assert!(
         entries >= clusters.entries,
         "palettes of {entries} entries; the mesh needs {}",
         clusters.entries
     );
-    let out = &mut out[..instances * words];
+    let floats = out.len();
+    let Some(out) = out.get_mut(..instances * words) else {
+        panic!(
+            "{floats} floats of output; {instances} instances take {}",
+            instances * words
+        );
+    };
+    if words == 0 {
+        return;
+    }
     let palettes = palettes.chunks(BLOCK * entries);
     for (palettes, out) in palettes.zip(out.chunks_mut(BLOCK * words)) {
         let block = ClusterBlock {

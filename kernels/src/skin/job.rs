@@ -19,7 +19,7 @@ pub struct SkinningInput<'a> {
     /// Number of influences of each vertex, 1 to 256; 1, 2, 4 and 8 have code of their own. A mesh whose vertices differ is
     /// skinned fastest in several jobs.
     pub influences: usize,
-    /// Matrices of a vertex: indices into the palette, one for each influence.
+    /// Matrices of a vertex: indices into the palette, one for each influence, also for those whose weight is 0.
     pub joints: Joints<'a>,
     /// Weights of a vertex, one for each influence. Their sum should be 1.
     pub weights: Weights<'a>,
@@ -27,7 +27,7 @@ pub struct SkinningInput<'a> {
     pub positions: Strided<'a>,
     /// Normals, if there are any: x y z, `f32`.
     pub normals: Option<Strided<'a>>,
-    /// Tangents, if there are any: x y z, `f32`. [`Clusters`](super::Clusters) read a fourth number, their handedness,
+    /// Tangents, if there are any: x y z, `f32`. [`Clusters`](super::Clusters) read a fourth component, their handedness,
     /// which jobs leave alone because it does not change.
     pub tangents: Option<Strided<'a>>,
 }
@@ -48,20 +48,20 @@ pub enum Weights<'a> {
     F32(Strided<'a>),
     /// Normalised bytes: 255 is 1.
     U8(Strided<'a>),
-    /// Normalised numbers of two bytes: 65,535 is 1.
+    /// Normalised integers of two bytes: 65,535 is 1.
     U16(Strided<'a>),
 }
 
 /// Matrices that move vertices: model poses times inverse binds.
 #[derive(Debug, Clone, Copy)]
 pub enum Palette<'a> {
-    /// Three rows of four numbers each.
+    /// Three rows of four floats each.
     Rows(&'a [Rows]),
-    /// Four columns of four numbers each, as graphics interfaces have them. The fourth number of a column is not read.
+    /// Four columns of four floats each, as graphics interfaces have them. The fourth float of a column is not read.
     Columns(&'a [[f32; 16]]),
 }
 
-/// Places for skinned vertices. What lies between them is left as it is.
+/// Attributes of skinned vertices to be written. What lies between their elements is left as it is.
 #[derive(Debug, Clone, Copy)]
 pub struct SkinningOutput<'a> {
     /// Positions: x y z, `f32`.
@@ -73,8 +73,8 @@ pub struct SkinningOutput<'a> {
 }
 
 impl<'a> SkinningOutput<'a> {
-    /// Places in one buffer for vertices that are `stride` bytes apart, each at its offset in bytes. If places overlap,
-    /// the later attribute stays.
+    /// Attributes in one buffer of vertices that are `stride` bytes apart, each at its offset in bytes. If they overlap, the
+    /// later one stays.
     pub fn interleaved<T: Pod>(
         buffer: &'a mut [T],
         stride: usize,
@@ -83,11 +83,11 @@ impl<'a> SkinningOutput<'a> {
         tangents: Option<usize>,
     ) -> Self {
         let cells = cells(buffer);
-        let place = |offset| StridedMut::of_cells(cells, offset, stride);
+        let attribute = |offset| StridedMut::of_cells(cells, offset, stride);
         Self {
-            positions: place(positions),
-            normals: normals.map(place),
-            tangents: tangents.map(place),
+            positions: attribute(positions),
+            normals: normals.map(attribute),
+            tangents: tangents.map(attribute),
         }
     }
 }
@@ -171,10 +171,10 @@ impl Weights<'_> {
     }
 }
 
-/// Converts `influences` numbers of each vertex of a view.
+/// Converts `influences` components of each vertex of a view.
 ///
 /// # Safety
-/// The view has a vertex for each `influences` items of `out`, and each has as many numbers of `N` bytes.
+/// The view has a vertex for each `influences` items of `out`, and each has as many components of `N` bytes.
 #[inline(always)]
 unsafe fn convert<const N: usize, T>(
     numbers: View<u8>,
@@ -182,12 +182,12 @@ unsafe fn convert<const N: usize, T>(
     out: &mut [T],
     convert: impl Fn(&[u8; N]) -> T,
 ) {
-    // Constant numbers are converted in vectors; so are all vertices at once that have no gaps between them.
+    // Components of a constant number are converted in vectors; so are all vertices at once that have no gaps between them.
     let is_list = numbers.stride == N * influences && !out.is_empty();
     let width = if is_list { out.len() } else { influences };
     for (vertex, out) in out.chunks_exact_mut(width).enumerate() {
         // SAFETY: the caller's.
-        let numbers = unsafe { numbers.numbers(vertex, width) };
+        let numbers = unsafe { numbers.components(vertex, width) };
         let four = <&[[u8; N]; 4]>::try_from(numbers);
         if let (Ok(out), Ok(numbers)) = (<&mut [T; 4]>::try_from(&mut *out), four) {
             for (out, number) in out.iter_mut().zip(numbers) {
@@ -298,7 +298,7 @@ impl<'a> SkinningJob<'a> {
         self.input.vertices
     }
 
-    /// Skins a range of vertices; the places begin with the first of them. So threads can share a mesh: each takes a range
+    /// Skins a range of vertices; the output begins with the first of them. So threads can share a mesh: each takes a range
     /// and its part of the output. On a machine that lacks `isa`, the code for the baseline of its architecture runs
     /// instead.
     ///
@@ -466,8 +466,8 @@ impl<P: Matrices> JobKernel<'_, P> {
             // SAFETY: `SkinningJob::new` has checked the inputs for all vertices, and `SkinningJob::run` the outputs and
             // the length of the palette.
             unsafe {
-                let joints = batch.joints.numbers(vertex, influences);
-                let weights = batch.weights.numbers(vertex, influences);
+                let joints = batch.joints.components(vertex, influences);
+                let weights = batch.weights.components(vertex, influences);
                 let [x, y, z, t] = self.palette.blended::<W, S>(joints, weights);
                 let m = [x, y, z];
                 let position = transform::<W, S>(m, positions.floats(vertex), t);

@@ -1,10 +1,12 @@
 //! Faults of skinning jobs.
 
+use std::fmt;
+
 /// Most influences of a vertex.
 pub(super) const MOST_INFLUENCES: usize = 256;
 
 /// A fault of a [`SkinningJob`](super::SkinningJob), or of the input of [`Clusters`](super::Clusters).
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JobError {
     /// A buffer ends before its last vertex.
     #[error(
@@ -62,4 +64,11 @@ pub enum JobError {
         /// Vertices of the job.
         vertices: usize,
     },
+}
+
+/// As the message: a `main` that returns the error prints it so.
+impl fmt::Debug for JobError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }

@@ -1,11 +1,12 @@
-//! Numbers of vertices in the buffers of an engine: inputs and places of a skinning job.
+//! Attributes of vertices in the buffers of an engine: inputs and outputs of a skinning job.
 
 use super::job_error::JobError;
 use bytemuck::{NoUninit, Pod};
 use std::borrow::Cow;
 use std::cell::Cell;
 
-/// Numbers of vertices in a buffer, which may hold other things between them. They need no alignment.
+/// An attribute of vertices in a buffer: an element for each vertex, such as a position. Other attributes may lie between the
+/// elements, which need no alignment.
 #[derive(Debug, Clone)]
 pub struct Strided<'a> {
     /// The first vertex begins with the first byte.
@@ -14,9 +15,9 @@ pub struct Strided<'a> {
 }
 
 impl<'a> Strided<'a> {
-    /// Numbers of vertices that are `stride` bytes apart; those of the first begin `offset` bytes from the start of the
-    /// buffer. A buffer may be of bytes, of numbers or of whole vertices: a normal behind a position in vertices of 32
-    /// bytes is at offset 12 with stride 32.
+    /// Elements that are `stride` bytes apart; the first begins `offset` bytes from the start of the buffer. A buffer may be
+    /// of bytes, of floats or of whole vertices: normals behind positions in vertices of 32 bytes have offset 12 and stride
+    /// 32. `NoUninit` is a trait of the crate `bytemuck`, as is `Pod` below.
     pub fn new<T: NoUninit>(buffer: &'a [T], offset: usize, stride: usize) -> Self {
         let bytes: &[u8] = bytemuck::cast_slice(buffer);
         Self {
@@ -25,7 +26,7 @@ impl<'a> Strided<'a> {
         }
     }
 
-    /// The numbers in memory of their own.
+    /// The attribute in memory of its own.
     pub(super) fn into_owned(self) -> Strided<'static> {
         Strided {
             bytes: Cow::Owned(self.bytes.into_owned()),
@@ -43,7 +44,7 @@ impl<'a> Strided<'a> {
         check(array, self.bytes.len(), self.stride, vertices, width)
     }
 
-    /// The numbers from a vertex on, borrowed.
+    /// The elements from a vertex on, borrowed.
     pub(super) fn from(&self, vertex: usize) -> View<'_, u8> {
         let first = vertex.saturating_mul(self.stride);
         View {
@@ -53,17 +54,17 @@ impl<'a> Strided<'a> {
     }
 }
 
-/// Places for numbers of vertices in a buffer. What lies between them is left as it is.
+/// An attribute of vertices to be written to a buffer. What lies between the elements is left as it is.
 #[derive(Debug, Clone, Copy)]
 pub struct StridedMut<'a>(View<'a, Cell<u8>>);
 
 impl<'a> StridedMut<'a> {
-    /// Places with an offset and a stride in bytes, as for [`Strided::new`].
+    /// An attribute with an offset and a stride in bytes, as [`Strided::new`].
     pub fn new<T: Pod>(buffer: &'a mut [T], offset: usize, stride: usize) -> Self {
         Self::of_cells(cells(buffer), offset, stride)
     }
 
-    /// Places, as [`StridedMut::new`], in a buffer that other places may share.
+    /// An attribute, as [`StridedMut::new`], in a buffer that others may share.
     pub fn of_cells(cells: &'a [Cell<u8>], offset: usize, stride: usize) -> Self {
         Self(View {
             bytes: cells.get(offset..).unwrap_or_default(),
@@ -81,16 +82,16 @@ impl<'a> StridedMut<'a> {
         check(array, self.0.bytes.len(), self.0.stride, vertices, width)
     }
 
-    /// Writes three numbers of a vertex.
+    /// Writes the element of a vertex.
     ///
     /// # Safety
     /// [`StridedMut::check`] has succeeded for more vertices than `vertex`, and for three floats.
     #[inline(always)] // as all here that is called for each vertex: to take on the caller's instruction set
-    pub(super) unsafe fn store(&self, vertex: usize, numbers: [f32; 3]) {
+    pub(super) unsafe fn store(&self, vertex: usize, element: [f32; 3]) {
         // SAFETY: the caller's. Cells may be written through a shared reference, and this one is of one thread.
         unsafe {
-            let place: *const [Cell<u8>; 12] = self.0.item(vertex);
-            place.cast_mut().cast::<[f32; 3]>().write_unaligned(numbers);
+            let bytes: *const [Cell<u8>; 12] = self.0.item(vertex);
+            bytes.cast_mut().cast::<[f32; 3]>().write_unaligned(element);
         }
     }
 }
@@ -154,12 +155,12 @@ impl<'a, B> View<'a, B> {
         unsafe { &*self.bytes.as_ptr().add(vertex * self.stride).cast() }
     }
 
-    /// The first `count` numbers of `N` bytes of a vertex.
+    /// The first `count` components of `N` bytes each of a vertex.
     ///
     /// # Safety
     /// As [`View::item`], for a width of `count * N`.
     #[inline(always)]
-    pub unsafe fn numbers<const N: usize>(&self, vertex: usize, count: usize) -> &'a [[B; N]] {
+    pub unsafe fn components<const N: usize>(&self, vertex: usize, count: usize) -> &'a [[B; N]] {
         // SAFETY: the caller's: the bytes reach that far.
         unsafe {
             let first = self.bytes.as_ptr().add(vertex * self.stride);

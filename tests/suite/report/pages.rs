@@ -6,7 +6,7 @@ use skinbench::registry::REGISTRY;
 use skinbench::report::{chart, html, markdown};
 use skinbench::results::{Recorded, Study};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn answers_are_those_of_the_figures() {
@@ -236,10 +236,8 @@ fn words_by_hand(page: &str) -> usize {
     words
 }
 
-/// Pages are read: what is added makes something else shorter.
-#[test]
-fn pages_are_short() {
-    const MOST: usize = 24_700;
+/// The pages in docs/, and pages and READMEs elsewhere.
+fn pages() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut pages: Vec<_> = fs::read_dir(root.join("docs"))
         .unwrap()
@@ -260,7 +258,14 @@ fn pages_are_short() {
     ] {
         pages.push(root.join(page));
     }
-    let words: usize = pages
+    pages
+}
+
+/// Pages are read: what is added makes something else shorter.
+#[test]
+fn pages_are_short() {
+    const MOST: usize = 24_700;
+    let words: usize = pages()
         .iter()
         .map(|page| words_by_hand(&fs::read_to_string(page).unwrap()))
         .sum();
@@ -270,4 +275,49 @@ fn pages_are_short() {
         words_by_hand("one two\n<!-- table x -->\nthree\n<!-- /table -->\nfour"),
         3
     );
+}
+
+/// The first row of a page's tables that readers have to scroll, and why.
+fn wide_row(page: &str) -> Option<String> {
+    const COLUMNS: usize = 7;
+    const CHARACTERS: usize = 200;
+    for row in page.lines() {
+        let Some(row) = row
+            .strip_prefix("| ")
+            .and_then(|row| row.strip_suffix(" |"))
+        else {
+            continue;
+        };
+        let cells: Vec<&str> = row.split(" | ").collect();
+        if cells.len() > COLUMNS {
+            return Some(format!("{} columns, at most {COLUMNS}: {row}", cells.len()));
+        }
+        for cell in cells {
+            // Of a link, its text is shown: what follows the `](` up to the next parenthesis is not.
+            let mut parts = cell.split("](");
+            let mut shown = parts.next().unwrap_or("").chars().count();
+            for part in parts {
+                shown += part
+                    .split_once(')')
+                    .map_or(0, |(_, rest)| rest.chars().count());
+            }
+            if shown > CHARACTERS {
+                return Some(format!("{shown} characters, at most {CHARACTERS}: {cell}"));
+            }
+        }
+    }
+    None
+}
+
+/// A table fits the 880 pixels that GitHub gives a page, and is no place for prose.
+#[test]
+fn tables_are_narrow() {
+    for page in pages() {
+        let wide = wide_row(&fs::read_to_string(&page).unwrap());
+        assert_eq!(wide, None, "{}", page.display());
+    }
+    assert!(wide_row("| a | b | c | d | e | f | g | h |").is_some());
+    assert!(wide_row(&format!("| a | {} |", "b".repeat(201))).is_some());
+    let link = format!("| [text](https://{}) |", "b".repeat(201));
+    assert_eq!(wide_row(&link), None);
 }

@@ -178,17 +178,17 @@ warning: times drift by more than 5 % during the run: cpu-simd:lanes; let the
 
 card: 3 instances of scene smoke, 1 pass
 
-backend                       frame      p99    worst   device
-──────────────────────────────────────────────────────────────
-cpu-simd:lanes              1.50 ms  9.11 ms  9.11 ms   900 µs
-cpu-simd:lanes-interleaved  3.71 ms  3.71 ms  3.71 ms   900 µs
-gpu-vertex                  9.93 ms  9.95 ms  9.95 ms  9.60 ms
+backend                       frame      p99    worst
+─────────────────────────────────────────────────────
+cpu-simd:lanes              1.50 ms  9.11 ms  9.11 ms
+cpu-simd:lanes-interleaved  3.71 ms  3.71 ms  3.71 ms
+gpu-vertex                  9.93 ms  9.95 ms  9.95 ms
 
-backend                     upload, processor    other
-──────────────────────────────────────────────────────
-cpu-simd:lanes                        80.0 µs        -
-cpu-simd:lanes-interleaved            80.0 µs  40.0 µs
-gpu-vertex                            80.0 µs   210 µs
+backend                      device  upload, processor    other
+───────────────────────────────────────────────────────────────
+cpu-simd:lanes               900 µs            80.0 µs        -
+cpu-simd:lanes-interleaved   900 µs            80.0 µs  40.0 µs
+gpu-vertex                  9.60 ms            80.0 µs   210 µs
 
 backend                     host  device  uploaded  draws  largest error
 ────────────────────────────────────────────────────────────────────────

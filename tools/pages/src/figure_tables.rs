@@ -177,9 +177,9 @@ fn limits_of<'a>(
     let device = format!("of {} GB/s", grouped(device as u64));
     let reached = "of what the run reached";
     match (on_device, on_processor) {
-        (false, true) => format!("(%): {reached}."),
-        (_, false) => format!("(%): {device}."),
-        (true, true) => format!("(%): {device}; on the processor {reached}."),
+        (false, true) => format!("In brackets: percent {reached}."),
+        (_, false) => format!("In brackets: percent {device}."),
+        (true, true) => format!("In brackets: percent {device}; on the processor, {reached}."),
     }
 }
 

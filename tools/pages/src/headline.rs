@@ -49,7 +49,10 @@ pub fn caption(study: &Study, point: &Point, source: &str) -> String {
         .find_map(|entry| Some(entry.last()?.vertices))
         .unwrap_or(0);
     // The page that has the table tells the options, and the folder is named after them.
-    let crowd = places::crowd(&point.scene, point.instances as u64);
+    let crowd = places::crowd(&point.scene, point.instances as u64).replace(
+        &format!("scene {}", point.scene),
+        &format!("scene `{}`", point.scene),
+    );
     format!(
         "{crowd}, {}, {} vertices; {}:",
         places::drawn(point.passes),

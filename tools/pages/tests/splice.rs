@@ -216,12 +216,15 @@ fn chosen_figures_are_spliced() {
         ),
         (
             "sizes . 900 many cpu-rayon",
-            "\n(%): of what the run reached.\n",
+            "\nIn brackets: percent of what the run reached.\n",
         ),
-        ("sizes . 900 many gpu-compute", "\n(%): of 900 GB/s.\n"),
+        (
+            "sizes . 900 many gpu-compute",
+            "\nIn brackets: percent of 900 GB/s.\n",
+        ),
         (
             "sizes . 900 many *",
-            "\n(%): of 900 GB/s; on the processor of what the run reached.\n",
+            "\nIn brackets: percent of 900 GB/s; on the processor, of what the run reached.\n",
         ),
         (
             &*format!("sweep {all} instances frame c*"),
