@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Blender: its importer of glTF, and evaluated meshes."""
 import bpy
 from answer import answer

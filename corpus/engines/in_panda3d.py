@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Panda3D: the importer panda3d-gltf, and vertices that the processor animates."""
 import gltf
 from answer import answer

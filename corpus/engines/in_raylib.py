@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """raylib: LoadModel, LoadModelAnimations and UpdateModelAnimation, with its renderer in main memory."""
 import raylib as rl
 from answer import answer

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """VTK: vtkGLTFReader, which morphs and skins on the processor."""
 from answer import answer
 from vtkmodules.vtkCommonCore import vtkVersion

@@ -12,7 +12,7 @@
 //! | `assets` | all assets |
 //! | `expected` | the vertices that they show |
 //! | `answer` | an engine's vertices, and how far they are off |
-//! | `picture` | the largest error of an engine |
+//! | `picture` | vertices as wanted and as shown |
 //! | `folder` | the corpus as files |
 //! | `same` | whether two models are the same character |
 
@@ -31,4 +31,4 @@ pub use asset::Asset;
 pub use assets::assets;
 pub use expected::{Direction, Expected, MeshPart, Moment, Tolerance, VERSION};
 pub use folder::{all_expected, write};
-pub use same::{Difference, FarthestApart, Missing, Side, compare};
+pub use same::{Difference, FarthestApart, Missing, Motion, Side, compare};

@@ -1,7 +1,8 @@
-//! A picture of an engine's largest error: vertices as expected and as shown, from the front and from the side.
+//! Pictures of errors: vertices as wanted and as shown, from the front and from the side.
 
 use crate::answer::{Answer, Judged, Judgement};
 use crate::expected::Expected;
+use glam::DVec3;
 use std::fmt::{self, Write};
 
 /// Edge of each of the two views, and the margin around points, in pixels.
@@ -9,11 +10,18 @@ const EDGE: f64 = 360.0;
 const MARGIN: f64 = 40.0;
 /// Vertices that are off by more diagonals are left out: their distance says nothing more.
 const FAR: f64 = 10.0;
+/// Vertices beyond this number are thinned out.
+const MANY: usize = 1500;
+/// Number of vertices up to which they are drawn as large dots.
+const FEW: usize = 100;
 
-/// A vertex as expected and as shown.
-struct Pair {
-    want: [f64; 3],
-    got: [f64; 3],
+/// A vertex as wanted and as shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    /// Where it should be.
+    pub want: [f64; 3],
+    /// Where it is.
+    pub got: [f64; 3],
 }
 
 /// The asset with the largest finite position error among those that are wrong, as SVG; `None` if none is.
@@ -46,8 +54,21 @@ pub fn worst(
             }
         }
     }
+    let title = format!(
+        "{}: off by {:.1e} of the diagonal at {time} s, vertex {vertex}",
+        expected.asset, judged.position
+    );
+    draw(&title, ["as specified", "as the engine shows it"], &pairs).map(Some)
+}
+
+/// Vertices from the front and from the side, as SVG, below a title and above what the two colours stand for.
+///
+/// # Errors
+/// None but those of the formatter.
+pub fn draw(title: &str, [want, got]: [&str; 2], pairs: &[Pair]) -> Result<String, fmt::Error> {
     let mut svg = String::new();
     let [width, height] = [2.0 * EDGE, EDGE + 2.0 * MARGIN];
+    let [title, want, got] = [title, want, got].map(escaped);
     writeln!(
         svg,
         r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="13">"#
@@ -56,25 +77,35 @@ pub fn worst(
         svg,
         r#"<rect width="{width}" height="{height}" fill="white"/>"#
     )?;
+    writeln!(svg, r#"<text x="10" y="20">{title}</text>"#)?;
     writeln!(
         svg,
-        r#"<text x="10" y="20">{}: off by {:.1e} of the diagonal at {time} s, vertex {vertex}</text>"#,
-        expected.asset, judged.position
-    )?;
-    writeln!(
-        svg,
-        r##"<text x="10" y="{}"><tspan fill="#2a7">as specified</tspan>, <tspan fill="#c33">as the engine shows it</tspan>; left from the front (x, y), right from the side (z, y)</text>"##,
+        r##"<text x="10" y="{}"><tspan fill="#2a7">{want}</tspan>, <tspan fill="#c33">{got}</tspan>; left from the front (x, y), right from the side (z, y)</text>"##,
         height - 12.0
     )?;
+    let step = pairs.len().div_ceil(MANY).max(1);
+    let mut drawn: Vec<&Pair> = pairs.iter().step_by(step).collect();
+    let distance = |pair: &&Pair| DVec3::from(pair.want).distance(DVec3::from(pair.got));
+    if step > 1 {
+        drawn.extend(
+            pairs
+                .iter()
+                .max_by(|a, b| distance(a).total_cmp(&distance(b))),
+        );
+    }
     for (view, across) in [0, 2].into_iter().enumerate() {
-        draw(&mut svg, &pairs, across, EDGE * view as f64)?;
+        draw_view(&mut svg, &drawn, across, EDGE * view as f64)?;
     }
     writeln!(svg, "</svg>")?;
-    Ok(Some(svg))
+    Ok(svg)
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
 /// Draws axis `across` to the right and y up, from a place on.
-fn draw(svg: &mut String, pairs: &[Pair], across: usize, left: f64) -> fmt::Result {
+fn draw_view(svg: &mut String, pairs: &[&Pair], across: usize, left: f64) -> fmt::Result {
     let mut low = [f64::INFINITY; 2];
     let mut high = [f64::NEG_INFINITY; 2];
     for point in pairs.iter().flat_map(|pair| [pair.want, pair.got]) {
@@ -89,6 +120,11 @@ fn draw(svg: &mut String, pairs: &[Pair], across: usize, left: f64) -> fmt::Resu
         let x = left + MARGIN + (point[across] - low[0]) * scale;
         [x, EDGE - (point[1] - low[1]) * scale]
     };
+    let [outer, inner] = if pairs.len() > FEW {
+        [1.5, 1.0]
+    } else {
+        [4.0, 3.0]
+    };
     for Pair { want, got } in pairs {
         let [[x1, y1], [x2, y2]] = [place(*want), place(*got)];
         writeln!(
@@ -97,11 +133,11 @@ fn draw(svg: &mut String, pairs: &[Pair], across: usize, left: f64) -> fmt::Resu
         )?;
         writeln!(
             svg,
-            r##"<circle cx="{x1:.1}" cy="{y1:.1}" r="4" fill="#2a7"/>"##
+            r##"<circle cx="{x1:.1}" cy="{y1:.1}" r="{outer}" fill="#2a7"/>"##
         )?;
         writeln!(
             svg,
-            r##"<circle cx="{x2:.1}" cy="{y2:.1}" r="3" fill="#c33"/>"##
+            r##"<circle cx="{x2:.1}" cy="{y2:.1}" r="{inner}" fill="#c33"/>"##
         )?;
     }
     Ok(())

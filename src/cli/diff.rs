@@ -1,19 +1,22 @@
 //! `skinbench diff`: whether two files are the same character.
 
-use super::{Exit, common, narrow, say_fitted};
+use super::output::expect_ending;
+use super::{Exit, ScreenArguments, common, say_fitted, write_file};
 use anyhow::anyhow;
 use clap::Args;
 use skinbench::model::Model;
+use skinbench::report::difference;
 use skinbench::scene::ModelSource;
 use skinbench::wording;
-use skinbench_corpus::{Difference, Side, compare};
-use std::fmt::Write;
+use skinbench_corpus::{Difference, Motion, compare, picture};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Tell whether two files are the same character, whatever order and units they store it in
 ///
-/// Vertices that are near each other at rest are compared throughout clips of the same name, with each morph target, and
-/// with joints turned. UVs are not compared.
+/// Vertices that are near each other at rest, with the same normal and UVs, are compared throughout clips of the same name,
+/// with each morph target, and with joints turned. Optimisers that sample clips anew (gltfpack: -af) or round numbers (-vp)
+/// change a character a little: the last line names the tolerance that would pass.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Model file, or a built-in model
@@ -25,19 +28,35 @@ pub struct Arguments {
     /// Largest distance of vertices that passes, as a fraction of the diagonal of A; beyond it, the exit code is 3
     #[arg(long, value_name = "E", default_value = "1e-4", value_parser = wording::above_zero)]
     tolerance: f64,
+    /// Picture of the largest distance to write, if the files differ
+    #[arg(long, value_name = "FILE.svg")]
+    picture: Option<PathBuf>,
+    #[command(flatten)]
+    screen: ScreenArguments,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     common::start_threads()?;
-    let [first, second] = [&arguments.first, &arguments.second];
-    let difference = compare(load(first)?, load(second)?, arguments.tolerance)?;
-    let is_same = difference.is_same(arguments.tolerance);
-    say_fitted(text(&difference, [first, second], is_same)?, narrow())?;
-    if is_same {
-        Ok(Exit::Done)
-    } else {
-        Ok(Exit::Unverified)
+    if let Some(picture) = &arguments.picture {
+        expect_ending(picture, "a picture", &["svg"])?;
     }
+    let files = [&arguments.first, &arguments.second].map(|file| file.display().to_string());
+    let files = [files[0].as_str(), files[1].as_str()];
+    let tolerance = arguments.tolerance;
+    let difference = compare(load(&arguments.first)?, load(&arguments.second)?, tolerance)?;
+    let screen = arguments.screen.screen();
+    say_fitted(
+        difference::text(&difference, files, tolerance, screen),
+        screen,
+    )?;
+    if difference.is_same(tolerance) {
+        return Ok(Exit::Done);
+    }
+    if let Some(path) = &arguments.picture {
+        let svg = drawn(&difference, files)?;
+        write_file(path, |out| out.write_all(svg.as_bytes()))?;
+    }
+    Ok(Exit::Unverified)
 }
 
 fn load(file: &Path) -> anyhow::Result<Model> {
@@ -46,40 +65,12 @@ fn load(file: &Path) -> anyhow::Result<Model> {
         .map_err(|error| anyhow!(error))
 }
 
-fn text(
-    difference: &Difference,
-    [first, second]: [&Path; 2],
-    is_same: bool,
-) -> Result<String, std::fmt::Error> {
-    let mut text = String::new();
-    for (side, missing) in &difference.missing {
-        let file = match side {
-            Side::First => first,
-            Side::Second => second,
-        };
-        writeln!(text, "{} lacks {missing}", file.display())?;
+fn drawn(difference: &Difference, files: [&str; 2]) -> Result<String, fmt::Error> {
+    let farthest = difference.farthest();
+    let mut title = difference::name(&farthest.motion);
+    if let Motion::Clip { .. } = farthest.motion {
+        title += &format!(" at {:.3} s", farthest.time);
     }
-    let farthest = &difference.farthest;
-    let [x, y, z] = farthest.at_rest.to_array();
-    let poses = wording::counted(difference.poses as u64, "pose");
-    if farthest.error > 0.0 {
-        writeln!(
-            text,
-            "largest distance of {poses}: {:.1e} of the diagonal, {}; at rest the vertex is at {x:.4} {y:.4} {z:.4}",
-            farthest.error, farthest.pose
-        )?;
-    } else {
-        writeln!(text, "no distance in {poses}")?;
-    }
-    if !difference.turned_joints {
-        let lack = "names or transforms of joints at rest differ, so joints were not turned";
-        writeln!(text, "{lack}: a weight that no clip shows may differ")?;
-    }
-    let verdict = if is_same {
-        "the same character"
-    } else {
-        "not the same character"
-    };
-    writeln!(text, "{verdict}")?;
-    Ok(text)
+    title += &format!(": off by {:.1e} of the diagonal", farthest.error);
+    picture::draw(&title, files, &difference.pairs)
 }

@@ -3,6 +3,7 @@
 pub mod card;
 pub mod chart;
 pub mod comparison;
+pub mod difference;
 pub mod findings;
 pub mod head;
 pub mod html;

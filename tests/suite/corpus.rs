@@ -1,6 +1,7 @@
 //! `skinbench corpus` and `skinbench diff` as their users meet them.
 
 use crate::program::{ran, skinbench, succeed};
+use crate::support::gltf_fixture::glb;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -76,21 +77,103 @@ fn files_are_the_same_character_or_not() {
     assert!(same.text.ends_with("the same character\n"), "{}", same.text);
     let other = ran(skinbench(
         &folder,
-        "diff assets/plain.gltf assets/slerp-wide.gltf",
+        "diff assets/plain.gltf assets/slerp-wide.gltf --picture worst.svg",
     ));
     assert_eq!(other.code, Some(3));
+    let row = other
+        .text
+        .lines()
+        .find(|line| line.starts_with("clip \"0\""));
+    let row = row.unwrap_or_else(|| panic!("{}", other.text));
+    assert!(row.contains("6.9e-1") && row.contains("1.000"), "{row}");
+    let picture = fs::read_to_string(folder.path().join("worst.svg")).unwrap();
     assert!(
-        other.text.contains("in clip \"0\" at 1 s"),
-        "{}",
-        other.text
+        picture.contains(">clip \"0\" at 1.000 s: off by 6.9"),
+        "{picture}"
     );
-    assert!(
-        other.text.ends_with("not the same character\n"),
-        "{}",
-        other.text
-    );
+    assert_eq!(picture.matches("<circle").count(), 48);
+
+    let verdict = other.text.lines().last().unwrap();
+    let passing = verdict.strip_prefix("not the same character; --tolerance ");
+    let passing = passing.and_then(|rest| rest.strip_suffix(" would pass"));
+    let passing = passing.unwrap_or_else(|| panic!("{verdict}"));
     succeed(
         &folder,
-        "diff assets/plain.gltf assets/slerp-wide.gltf --tolerance 1",
+        &format!("diff assets/plain.gltf assets/slerp-wide.gltf --tolerance {passing}"),
     );
+}
+
+#[test]
+fn the_order_of_nodes_and_the_layout_of_buffers_do_not_matter() {
+    let folder = tempfile::tempdir().unwrap();
+    succeed(&folder, "corpus -o assets");
+    for stored in [
+        "binary.glb",
+        "interleaved.gltf",
+        "joints-reversed.gltf",
+        "joints-u16.gltf",
+        "sparse-without-view.gltf",
+    ] {
+        succeed(&folder, &format!("diff assets/plain.gltf assets/{stored}"));
+    }
+
+    succeed(&folder, "convert walker -o walker.glb");
+    let bytes = fs::read(folder.path().join("walker.glb")).unwrap();
+    // A header of 12 bytes, then chunks, each after its size and type.
+    let size = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let mut file: Value = serde_json::from_slice(&bytes[20..20 + size]).unwrap();
+    let buffer = &bytes[28 + size..];
+    let write = |name: &str, file: &Value| {
+        let mut text = file.to_string();
+        text += &" ".repeat(text.len().next_multiple_of(4) - text.len());
+        let chunks: [(&[u8; 4], &[u8]); 2] = [(b"JSON", text.as_bytes()), (b"BIN\0", buffer)];
+        fs::write(folder.path().join(name), glb(&chunks)).unwrap();
+    };
+    reverse_nodes(&mut file);
+    write("reversed.glb", &file);
+    let same = succeed(&folder, "diff walker.glb reversed.glb");
+    assert!(!same.text.contains("not turned"), "{}", same.text);
+
+    let joint = file["skins"][0]["joints"][3].clone();
+    let channels = file["animations"][0]["channels"].as_array_mut().unwrap();
+    channels.retain(|channel| channel["target"]["node"] != joint);
+    write("still.glb", &file);
+    let other = ran(skinbench(&folder, "diff walker.glb still.glb"));
+    assert_eq!(other.code, Some(3), "{}", other.text);
+}
+
+/// Stores the nodes of a glTF file from the last to the first.
+fn reverse_nodes(file: &mut Value) {
+    let nodes = file["nodes"].as_array_mut().unwrap();
+    nodes.reverse();
+    let last = nodes.len() as u64 - 1;
+    let renumber = |node: &mut Value| {
+        if let Some(index) = node.as_u64() {
+            *node = json!(last - index);
+        }
+    };
+    let renumber_all = |list: &mut Value| {
+        for node in list.as_array_mut().into_iter().flatten() {
+            renumber(node);
+        }
+    };
+    for node in nodes {
+        if node.get("children").is_some() {
+            renumber_all(&mut node["children"]);
+        }
+    }
+    for scene in file["scenes"].as_array_mut().unwrap() {
+        renumber_all(&mut scene["nodes"]);
+    }
+    for skin in file["skins"].as_array_mut().unwrap() {
+        renumber_all(&mut skin["joints"]);
+        if skin.get("skeleton").is_some() {
+            renumber(&mut skin["skeleton"]);
+        }
+    }
+    for animation in file["animations"].as_array_mut().unwrap() {
+        for channel in animation["channels"].as_array_mut().unwrap() {
+            renumber(&mut channel["target"]["node"]);
+        }
+    }
 }
