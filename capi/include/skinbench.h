@@ -72,11 +72,11 @@
 typedef enum {
   // The call succeeded; 0.
   SKINBENCH_STATUS_OK,
-  // A pointer is null that must not be.
+  // An argument or the matrices of a palette are null.
   SKINBENCH_STATUS_NULL_POINTER,
   // A buffer is too short, or its vertices overlap.
   SKINBENCH_STATUS_BUFFER,
-  // A number or a list is not what the function accepts.
+  // A number or a list is not what the function accepts, or an attribute that it needs has null data.
   SKINBENCH_STATUS_INVALID,
   // The library has a fault; please report it.
   SKINBENCH_STATUS_INTERNAL,

@@ -26,11 +26,11 @@ pub extern "C" fn skinbench_version() -> u32 {
 pub enum SkinbenchStatus {
     /// The call succeeded; 0.
     Ok,
-    /// A pointer is null that must not be.
+    /// An argument or the matrices of a palette are null.
     NullPointer,
     /// A buffer is too short, or its vertices overlap.
     Buffer,
-    /// A number or a list is not what the function accepts.
+    /// A number or a list is not what the function accepts, or an attribute that it needs has null data.
     Invalid,
     /// The library has a fault; please report it.
     Internal,

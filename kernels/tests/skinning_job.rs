@@ -287,6 +287,27 @@ fn two<'a>(joints: &'a [u16], weights: &'a [f32], positions: &'a [f32]) -> Skinn
 }
 
 #[test]
+fn clusters_take_no_vertices_and_refuse_uneven_palettes() {
+    let format = VertexFormat::default();
+    let none = SkinningInput {
+        vertices: 0,
+        ..two(&[], &[], &[])
+    };
+    let none = Clusters::from_slices(Isa::strongest(), &none, Store::Cached).unwrap();
+    skin_clusters(&none, &[], 1, format, &mut []);
+    skin_clusters(&none, &[[0.0; 12]], 1, format, &mut []);
+
+    let input = two(&[0, 0], &[1.0, 1.0], &[0.0; 6]);
+    let clusters = Clusters::from_slices(Isa::strongest(), &input, Store::Cached).unwrap();
+    let mut out = [0.0; 24];
+    skin_clusters(&clusters, &[[1.0; 12]; 4], 2, format, &mut out);
+    let uneven = std::panic::AssertUnwindSafe(|| {
+        skin_clusters(&clusters, &[[1.0; 12]; 3], 2, format, &mut out);
+    });
+    assert!(std::panic::catch_unwind(uneven).is_err());
+}
+
+#[test]
 fn faults_of_jobs_are_named_before_anything_is_written() {
     let (joints, weights, positions) = ([0u16, 2], [1.0f32, 1.0], [0.0f32; 7]);
     let input = || two(&joints, &weights, &positions);
