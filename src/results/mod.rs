@@ -15,6 +15,7 @@ pub mod folder;
 pub mod limits;
 pub mod machine;
 pub mod memory;
+mod old_hashes;
 pub mod options;
 pub mod page_results;
 mod problem;

@@ -2,12 +2,14 @@
 
 use crate::model::{Bounds, Handedness, Model, Rows, affine_to_rows};
 use glam::{DAffine3, DMat3, DVec2, DVec3};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::f64::consts::{PI, TAU};
 use strum::IntoStaticStr;
 
 /// Arrangement of a group's instances.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize, IntoStaticStr)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize, Serialize, IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Layout {

@@ -11,7 +11,7 @@ use skinbench::harness::{MachineLimits, Outcome, RunOptions, Status};
 use skinbench::registry::BackendEntry;
 use skinbench::report::{Screen, card, findings, run_table, run_text};
 use skinbench::results::MeasuredScene;
-use skinbench::scene::{BuiltScene, Scene, words};
+use skinbench::scene::{BuiltScene, Scene};
 use skinbench::wording::counted;
 use std::time::Duration;
 
@@ -211,9 +211,9 @@ pub fn words_for(plan: &Plan) -> String {
     if let Some(instances) = plan.settings.instances {
         text += &format!(", {}", counted(instances, "instance"));
     }
-    for (name, value) in &plan.series().settings.chosen() {
-        let value = words(value).join(",");
-        text += &format!(", {} {value}", name.replace('_', " "));
+    for chosen in plan.series().settings.chosen() {
+        let name = chosen.setting.name.replace('_', " ");
+        text += &format!(", {name} {}", chosen.words.join(","));
     }
     if let Some(threads) = plan.threads {
         text += &format!(", threads {threads}");
