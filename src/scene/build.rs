@@ -7,7 +7,7 @@ use super::layer::{self, ResolvedClips};
 use super::lod;
 use super::placing::Stand;
 use super::resolved::{ResolvedScene, StoredModel};
-use super::{Camera, Levels, Lod, ModelSource, Scene, Settings, argument};
+use super::{Camera, Lod, MeshLevels, ModelSource, Scene, Settings, argument};
 use crate::asset::Place;
 use crate::crowd::{Crowd, Expression, Layer};
 use crate::error::{DataError, LARGEST};
@@ -51,7 +51,7 @@ pub struct BuiltScene {
     /// Bounds and sockets that gameplay reads in every frame, if any.
     pub gameplay: Option<Arc<Gameplay>>,
     /// The levels of instances, if detail is dropped.
-    pub levels: Option<Levels>,
+    pub levels: Option<MeshLevels>,
     /// Remarks about models that importers repaired, or that could not be reduced as asked for, one line each.
     pub remarks: Vec<String>,
 }

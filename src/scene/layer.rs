@@ -62,14 +62,14 @@ pub struct LayerPlan {
     pub speed: Option<f64>,
     pub play: Play,
     pub fade: Fade,
-    pub times: Option<Times>,
+    pub times: Option<LayerTimes>,
     #[serde(skip)]
     pub clip_place: Option<Place>,
 }
 
 /// Times at which a layer is present, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Times {
+pub struct LayerTimes {
     pub every: Option<f64>,
     /// `None` means that it never ends.
     pub lasts: Option<f64>,
@@ -264,7 +264,7 @@ pub fn streams(seed: u64, group: usize, layers: usize) -> Vec<Pcg32> {
 impl LayerPlan {
     /// A clip that shows instead of the layers beneath at some times.
     #[cfg(feature = "view")]
-    pub fn over(clip: &str, times: Times) -> Self {
+    pub fn over(clip: &str, times: LayerTimes) -> Self {
         Self {
             clip: clip.to_owned(),
             kind: LayerKind::Override,
@@ -324,7 +324,7 @@ fn ticks(seconds: f64) -> u32 {
     (seconds * TICKS_PER_SECOND).round() as u32
 }
 
-impl Times {
+impl LayerTimes {
     fn schedule(&self, draw: u32) -> Schedule {
         let period = self.every.map_or(0, |every| ticks(every).max(1));
         let spread = (self.stagger * f64::from(draw) / 2f64.powi(32) * f64::from(period)) as u32;

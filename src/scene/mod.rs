@@ -25,9 +25,9 @@ pub(crate) use description::ClipChoice;
 pub use description::{Scene, SceneFile};
 pub use find_clip::find_clip;
 #[cfg(feature = "view")]
-pub(crate) use layer::{LayerPlan, Times};
+pub(crate) use layer::{LayerPlan, LayerTimes};
 pub use load::BUILT_IN;
-pub use lod::Levels;
+pub use lod::MeshLevels;
 pub use model_source::{BUILT_IN_MODELS, ModelSource};
 pub use placing::Layout;
 pub use settings::{

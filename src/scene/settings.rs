@@ -368,7 +368,7 @@ impl Settings {
             if let (Some(_), Some(beside)) = (find(name), find(other))
                 && value.is_none_or(|value| beside.words == [value])
             {
-                let fault = Fault::Clash { other, value };
+                let fault = SettingFault::Clash { other, value };
                 return Err(RefusedSetting { name, fault });
             }
         }
@@ -379,7 +379,7 @@ impl Settings {
         let mut chosen = self.chosen().into_iter();
         let chosen = chosen.find(|chosen| chosen.setting.name == name);
         let words = chosen.map(|chosen| chosen.words).unwrap_or_default();
-        let fault = Fault::Value { words, expected };
+        let fault = SettingFault::Value { words, expected };
         RefusedSetting { name, fault }
     }
 
@@ -412,12 +412,12 @@ pub struct RefusedSetting {
     /// Its name: that of its field.
     pub name: &'static str,
     /// What is wrong with it.
-    fault: Fault,
+    fault: SettingFault,
 }
 
 /// What is wrong with a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Fault {
+enum SettingFault {
     /// Its value, in words.
     Value {
         words: Vec<String>,
@@ -435,10 +435,10 @@ impl RefusedSetting {
     pub fn of_argument(&self) -> String {
         let name = argument(self.name);
         match &self.fault {
-            Fault::Value { words, expected } => {
+            SettingFault::Value { words, expected } => {
                 format!("{name} = {}; expected {expected}", words.join(","))
             }
-            Fault::Clash { other, value } => {
+            SettingFault::Clash { other, value } => {
                 let value = value.map(|value| format!(" {value}")).unwrap_or_default();
                 format!(
                     "{name} beside {}{value}; expected one of them",
@@ -452,11 +452,11 @@ impl RefusedSetting {
     pub(super) fn of_key(&self) -> String {
         let name = self.name;
         match &self.fault {
-            Fault::Value { words, expected } => match &words[..] {
+            SettingFault::Value { words, expected } => match &words[..] {
                 [word] => format!("{name} = {word}; expected {expected}"),
                 words => format!("{name} = [{}]; expected {expected}", words.join(", ")),
             },
-            Fault::Clash { other, value } => {
+            SettingFault::Clash { other, value } => {
                 let value = value.map(|value| format!(" = {value:?}"));
                 let value = value.unwrap_or_default();
                 format!("{name} beside {other}{value}; expected one of them")
@@ -467,8 +467,8 @@ impl RefusedSetting {
     /// The names of the settings that cause it.
     pub(super) fn causes(&self) -> Vec<&'static str> {
         match self.fault {
-            Fault::Value { .. } => vec![self.name],
-            Fault::Clash { other, .. } => vec![self.name, other],
+            SettingFault::Value { .. } => vec![self.name],
+            SettingFault::Clash { other, .. } => vec![self.name, other],
         }
     }
 }

@@ -32,14 +32,14 @@ impl SceneFile {
 
 /// A table of a scene file.
 #[derive(Clone, Copy)]
-pub struct Keys<'a> {
+pub struct TableKeys<'a> {
     pub source: &'a SceneFile,
     pub table: &'a DeTable<'a>,
     /// Byte at which it begins.
     pub at: usize,
 }
 
-impl<'a> Keys<'a> {
+impl<'a> TableKeys<'a> {
     /// Reads those of the settings that stand in the table, and refuses keys that are neither such settings nor among
     /// `others`, which spaces separate.
     pub fn settings(

@@ -9,7 +9,7 @@ use super::model_source::{is_model_file, model_endings};
 use super::{BUILT_IN_MODELS, Camera, Effect, ModelSource, Scene, SceneFile, Settings};
 use crate::error::DataError;
 use crate::wording;
-use keys::{Keys, fraction, is_held, is_size};
+use keys::{TableKeys, fraction, is_held, is_size};
 use toml::de::DeTable;
 
 /// Most groups of a scene.
@@ -26,7 +26,7 @@ impl SceneFile {
     /// An unknown key or a wrong value, with line and column.
     pub fn read(&self) -> Result<Scene, DataError> {
         let table = DeTable::parse(&self.text).map_err(|error| self.unreadable(&error))?;
-        let keys = Keys {
+        let keys = TableKeys {
             source: self,
             table: table.get_ref(),
             at: 0,
@@ -38,7 +38,7 @@ impl SceneFile {
                 format!("resolution = {resolution:?}; expected 1 to 8192 pixels each way");
             return Err(keys.error("resolution", problem));
         }
-        let camera = camera(&keys.table("camera")?.unwrap_or(Keys {
+        let camera = camera(&keys.table("camera")?.unwrap_or(TableKeys {
             table: &DeTable::new(),
             ..keys
         }))?;
@@ -70,7 +70,7 @@ impl SceneFile {
     }
 }
 
-fn camera(keys: &Keys) -> Result<Camera, DataError> {
+fn camera(keys: &TableKeys) -> Result<Camera, DataError> {
     keys.check("orbit elevation distance field_of_view")?;
     Ok(Camera {
         orbit: keys.number("orbit", 25.0, is_held, "degrees")?,
@@ -95,7 +95,7 @@ fn camera(keys: &Keys) -> Result<Camera, DataError> {
     })
 }
 
-fn checked(keys: &Keys) -> Result<GroupDescription, DataError> {
+fn checked(keys: &TableKeys) -> Result<GroupDescription, DataError> {
     let settings = keys.settings(|setting| setting.effect == Effect::Group, GROUP_KEYS)?;
     let count = keys.number("count", 1, |n| n > 0, "1 or more")?;
     let weight = keys.number("weight", 1.0, layer::or_more, "a finite number, 0 or more")?;
@@ -143,7 +143,11 @@ fn checked(keys: &Keys) -> Result<GroupDescription, DataError> {
 }
 
 /// The models of a group: one, or as many people as are wanted.
-fn models(keys: &Keys, wanted: Option<u32>, count: u64) -> Result<Vec<ModelSource>, DataError> {
+fn models(
+    keys: &TableKeys,
+    wanted: Option<u32>,
+    count: u64,
+) -> Result<Vec<ModelSource>, DataError> {
     let model = model(keys)?;
     if !model.is_person() {
         return match wanted {
@@ -162,7 +166,7 @@ fn models(keys: &Keys, wanted: Option<u32>, count: u64) -> Result<Vec<ModelSourc
     Ok(model.people(wanted.unwrap_or(DEFAULT_PEOPLE)))
 }
 
-fn model(keys: &Keys) -> Result<ModelSource, DataError> {
+fn model(keys: &TableKeys) -> Result<ModelSource, DataError> {
     let name: String = keys.required("model")?;
     let folder = &keys.source.folder;
     if BUILT_IN_MODELS.contains(&name.as_str()) || is_model_file(&folder.join(&name)) {
