@@ -357,7 +357,7 @@ impl MachineArguments {
     #[cfg(not(feature = "gpu"))]
     fn with_adapter(&self, host: Context, required: bool) -> anyhow::Result<Context> {
         if required || self.adapter.is_some() || self.api.is_some() {
-            bail!(registry::NO_GPU);
+            bail!(skinbench::registry::NO_GPU);
         }
         Ok(host)
     }
