@@ -48,7 +48,7 @@ impl std::fmt::Debug for BackendEntry {
 /// A way of making a backend.
 pub enum Constructor {
     /// By a function.
-    Host(&'static (dyn Fn(&Context) -> Box<dyn Backend> + Sync)),
+    Function(&'static (dyn Fn(&Context) -> Box<dyn Backend> + Sync)),
     /// On the calling thread, by the fastest of some kernels.
     OneThread(&'static [&'static CpuKernel]),
     /// On all threads of the context, by the fastest of some kernels.
@@ -81,7 +81,7 @@ impl BackendEntry {
     /// backend needs; the message names it.
     pub fn create(&self, context: &Context) -> Result<Box<dyn Backend>> {
         match &self.constructor {
-            Constructor::Host(create) => Ok(create(context)),
+            Constructor::Function(create) => Ok(create(context)),
             Constructor::OneThread(kernels) => Ok(Cpu::one_thread(kernels, context)),
             Constructor::AllThreads(kernels) => Ok(Cpu::all_threads(kernels, context)),
             #[cfg(feature = "gpu")]
@@ -102,7 +102,7 @@ impl BackendEntry {
     /// What it can do; nothing is known of one that this build lacks.
     pub fn abilities(&self) -> Abilities {
         match &self.constructor {
-            Constructor::Host(create) => create(&Context::default()).abilities(),
+            Constructor::Function(create) => create(&Context::default()).abilities(),
             Constructor::OneThread(kernels) | Constructor::AllThreads(kernels) => {
                 Cpu::one_thread(kernels, &Context::default()).abilities()
             }

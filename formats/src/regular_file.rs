@@ -1,8 +1,25 @@
 //! Opening of files that end: every reader of models, scenes and results comes here.
 
+use fnv::FnvHasher;
+use std::cell::RefCell;
 use std::fs::{self, File};
+use std::hash::Hasher;
 use std::io::{self, Read};
 use std::path::Path;
+
+thread_local! {
+    /// A hash of the bytes that were read since for each call of [`hashed`] that this thread is in.
+    static HASHES: RefCell<Vec<FnvHasher>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Calls `read`, and returns what it does with a hash of the bytes of all files that it read on this thread, in that
+/// order: FNV-1a.
+pub fn hashed<T>(read: impl FnOnce() -> T) -> (T, u64) {
+    HASHES.with_borrow_mut(|hashes| hashes.push(FnvHasher::default()));
+    let result = read();
+    let hash = HASHES.with_borrow_mut(Vec::pop).unwrap_or_default();
+    (result, hash.finish())
+}
 
 /// Opens a regular file. Anything else is refused before it is opened: a pipe waits for a writer, and a device may have
 /// no end.
@@ -42,6 +59,11 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 pub(crate) fn read_start(file: File, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(most).read_to_end(&mut bytes)?;
+    HASHES.with_borrow_mut(|hashes| {
+        if let Some(hash) = hashes.last_mut() {
+            hash.write(&bytes);
+        }
+    });
     Ok(bytes)
 }
 

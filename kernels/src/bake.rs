@@ -168,11 +168,11 @@ pub struct Baker<'a> {
     /// The unit of position errors.
     diagonal: f64,
     /// One item per entry.
-    entries: Vec<Entry>,
+    entries: Vec<BakedEntry>,
 }
 
 /// A palette entry as errors are measured at it.
-struct Entry {
+struct BakedEntry {
     /// Corners of the box around the vertices that it moves.
     corners: Option<[DVec3; 8]>,
     /// Turns the entry's matrix into its joint's model pose.
@@ -185,7 +185,7 @@ impl<'a> Baker<'a> {
     pub fn new(model: &'a Model, format: BakeFormat, diagonal: f64) -> Self {
         let mut entries = Vec::new();
         for (bounds, bind) in model.entry_boxes().into_iter().zip(model.inverse_binds()) {
-            entries.push(Entry {
+            entries.push(BakedEntry {
                 corners: bounds.map(Bounds::corners),
                 to_model: rows_to_affine(bind).inverse(),
             });
@@ -318,7 +318,7 @@ impl<'a> Baker<'a> {
     }
 
     fn entry_error(&self, entry: usize, exact: &Rows, baked: &Rows) -> BakeError {
-        let Entry { corners, to_model } = &self.entries[entry];
+        let BakedEntry { corners, to_model } = &self.entries[entry];
         let exact = rows_to_affine(exact);
         let baked = rows_to_affine(baked);
         let off = DAffine3 {

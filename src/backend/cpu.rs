@@ -105,7 +105,7 @@ fn timed<R>(times: Option<&ThreadTimes>, stage: Stage, work: impl FnOnce() -> R)
 }
 
 /// A kernel with all that it keeps for a crowd: writes the vertices of a block to its share of the output buffers.
-pub type Skin = Box<dyn Fn(&BlockJob, &mut [f32]) + Sync>;
+pub type SkinBlocks = Box<dyn Fn(&BlockJob, &mut [f32]) + Sync>;
 
 /// A way to skin blocks of instances.
 pub struct CpuKernel {
@@ -127,7 +127,7 @@ pub struct CpuKernel {
     /// Builds everything that does not change from frame to frame, and says how many bytes that takes. Fails with
     /// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if the crowd or this instruction set
     /// lacks what the kernel needs.
-    pub build: fn(&Crowd, Isa) -> Result<(Skin, Bytes)>,
+    pub build: fn(&Crowd, Isa) -> Result<(SkinBlocks, Bytes)>,
 }
 
 impl CpuKernel {
@@ -224,7 +224,7 @@ impl Cpu {
 /// A kernel for a crowd, before poses and palettes have memory.
 struct BuiltKernel {
     kernel: &'static CpuKernel,
-    skin: Skin,
+    skin: SkinBlocks,
     footprint: Footprint,
 }
 
@@ -325,7 +325,7 @@ impl PreparedCpu {
 /// A kernel with its buffers.
 struct PreparedKernel {
     kernel: &'static CpuKernel,
-    skin: Skin,
+    skin: SkinBlocks,
     footprint: Footprint,
     poser: HostPoser,
     /// One item per thread; none if no model has targets.
@@ -400,7 +400,7 @@ impl PreparedKernel {
 /// What skinning the blocks of a frame has in common.
 struct FrameJob<'a> {
     isa: Isa,
-    skin: &'a Skin,
+    skin: &'a SkinBlocks,
     scratch: &'a [Mutex<MorphScratch>],
     store: Store,
     crowd: &'a Crowd,

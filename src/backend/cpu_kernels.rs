@@ -1,7 +1,7 @@
 //! The kernels that skin on the CPU: layout of palettes, and what they do with a block.
 
 use super::abilities::DUAL_QUATERNIONS;
-use super::cpu::{BlockJob, CpuKernel, Skin};
+use super::cpu::{BlockJob, CpuKernel, SkinBlocks};
 use crate::blocks::Blocks;
 use crate::crowd::Crowd;
 use crate::frame::{Ability, Bytes, Lack, PaletteLayout, Purpose, Result};
@@ -120,7 +120,7 @@ pub const DUAL_QUATERNION: CpuKernel = CpuKernel {
 };
 
 /// A kernel that keeps nothing from frame to frame.
-fn stateless(skin: impl Fn(&BlockJob, &mut [f32]) + Sync + 'static) -> Result<(Skin, Bytes)> {
+fn stateless(skin: impl Fn(&BlockJob, &mut [f32]) + Sync + 'static) -> Result<(SkinBlocks, Bytes)> {
     Ok((Box::new(skin), Bytes::default()))
 }
 
@@ -142,7 +142,7 @@ fn in_lanes(job: &BlockJob, palette: LanePalette, interleaved: bool, out: &mut [
 
 /// Skins the instances of blocks with palettes in rows one by one in clusters, and those of others in lanes. Meshes are
 /// cut into clusters for groups that have a sparse block, or for `all`.
-fn clustered(crowd: &Crowd, isa: Isa, all: bool) -> Result<(Skin, Bytes)> {
+fn clustered(crowd: &Crowd, isa: Isa, all: bool) -> Result<(SkinBlocks, Bytes)> {
     let mut is_cut = vec![all; crowd.groups().len()];
     for block in Blocks::new(crowd, false).all() {
         is_cut[block.group] |= is_sparse(block);
@@ -158,7 +158,7 @@ fn clustered(crowd: &Crowd, isa: Isa, all: bool) -> Result<(Skin, Bytes)> {
         clusters.push(is_cut.then(|| Clusters::new(isa, group.model.mesh(), store)));
     }
     let bytes = clusters.iter().flatten().map(Clusters::bytes).sum();
-    let skin: Skin = Box::new(move |job, out| {
+    let skin: SkinBlocks = Box::new(move |job, out| {
         let mesh = job.group.model.mesh();
         let format = job.group.format;
         match &clusters[job.block.group] {

@@ -357,7 +357,7 @@ impl MachineArguments {
     #[cfg(not(feature = "gpu"))]
     fn with_adapter(&self, host: Context, required: bool) -> anyhow::Result<Context> {
         if required || self.adapter.is_some() || self.api.is_some() {
-            bail!(registry::NO_GPU);
+            bail!(skinbench::registry::NO_GPU);
         }
         Ok(host)
     }
@@ -462,7 +462,7 @@ pub fn left_out(
 
 /// Where a backend that was named must run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Named {
+pub enum MustRun {
     /// On every crowd.
     Everywhere,
     /// On at least one.
@@ -471,7 +471,7 @@ pub enum Named {
 
 /// The exit code of a command that ran backends. `globs` are the names and patterns that were given: a backend that was
 /// named must run, and so must one of those that a pattern stands for.
-pub fn exit(globs: &[String], ended: &[Ended], named: Named) -> Exit {
+pub fn exit(globs: &[String], ended: &[Ended], named: MustRun) -> Exit {
     let any = |status| ended.iter().any(|one| one.status == status);
     if is_interrupted() {
         return Exit::Interrupted;
@@ -497,7 +497,7 @@ pub fn exit(globs: &[String], ended: &[Ended], named: Named) -> Exit {
 }
 
 /// Returns whether what a name or pattern stands for did not run where it must.
-fn is_skipped(glob: &str, ended: &[Ended], named: Named) -> bool {
+fn is_skipped(glob: &str, ended: &[Ended], named: MustRun) -> bool {
     let pattern = WildMatch::new(glob);
     let matching: Vec<&Ended> = ended
         .iter()
@@ -508,7 +508,7 @@ fn is_skipped(glob: &str, ended: &[Ended], named: Named) -> bool {
         .filter(|one| one.status == Status::Skipped)
         .count();
     let is_name = matching.iter().any(|one| one.backend == glob);
-    let must_run = is_name && named == Named::Everywhere;
+    let must_run = is_name && named == MustRun::Everywhere;
     skipped > 0 && (must_run || skipped == matching.len())
 }
 
@@ -550,8 +550,8 @@ mod tests {
             ("gpu-*", Exit::Done, Exit::Done),
             ("gpu-va*", Exit::Unverified, Exit::Unverified),
         ] {
-            assert_eq!(exit(glob, Named::Everywhere), everywhere, "{glob}");
-            assert_eq!(exit(glob, Named::Somewhere), somewhere, "{glob}");
+            assert_eq!(exit(glob, MustRun::Everywhere), everywhere, "{glob}");
+            assert_eq!(exit(glob, MustRun::Somewhere), somewhere, "{glob}");
         }
     }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 use skinbench::frame::{Clock, Stage};
 use skinbench::harness::environment::now;
 use skinbench::harness::uncertainty::LOOKS;
-use skinbench::report::comparison::{self, Shown};
+use skinbench::report::comparison::{self, ShownRows};
 use skinbench::report::run_text;
 use skinbench::results::Recorded;
 use skinbench::results::compare::{ComparedRow, Comparison, Judgement, compare};
@@ -154,7 +154,7 @@ fn finish(arguments: &Arguments, comparison: &Comparison) -> anyhow::Result<Exit
         let what = "--fail-above needs rounds, in which both programs ran by turns: skinbench compare --run OLD NEW";
         return Err(UsageError(what.into()).into());
     }
-    let shown = Shown {
+    let shown = ShownRows {
         all: arguments.all,
         detect: arguments.detect,
         limit: arguments.fail_above,

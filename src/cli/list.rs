@@ -26,7 +26,7 @@ pub struct Arguments {
 
 /// All choices on this machine.
 #[derive(Serialize)]
-struct Choices {
+struct Listing {
     backends: Vec<BackendChoice>,
     peers: Vec<Manifest>,
     adapters: Vec<AdapterSummary>,
@@ -65,7 +65,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             summary: summary.trim_start_matches(['#', ' ']),
         });
     }
-    let choices = Choices {
+    let choices = Listing {
         backends: REGISTRY.iter().map(backend).collect(),
         peers: peers(),
         adapters: adapters(arguments.api),
@@ -123,7 +123,7 @@ fn peers() -> Vec<Manifest> {
     peers
 }
 
-fn write_text(choices: &Choices, out: &mut impl Write) -> io::Result<()> {
+fn write_text(choices: &Listing, out: &mut impl Write) -> io::Result<()> {
     let screen = narrow();
     let mut backends = Vec::with_capacity(choices.backends.len());
     for backend in &choices.backends {
@@ -179,7 +179,7 @@ fn write_text(choices: &Choices, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "  {name}")?;
     }
     writeln!(out, "threads\n  {}", choices.threads)?;
-    let Choices {
+    let Listing {
         instruction_set,
         instruction_sets,
         ..

@@ -3,7 +3,7 @@
 use super::{common, tell};
 use indexmap::IndexMap;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use skinbench::harness::{Observer, Outcome, Step};
+use skinbench::harness::{Observer, Outcome, RunStep};
 use skinbench::report::run_table;
 use std::fmt::Display;
 use std::io::{self, IsTerminal};
@@ -127,7 +127,7 @@ impl Progress {
 }
 
 impl Observer for Progress {
-    fn progress(&mut self, step: &Step) {
+    fn progress(&mut self, step: &RunStep) {
         self.show(
             format!("{}: {step}", self.scene),
             self.point as f64 + step.done,

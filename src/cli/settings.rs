@@ -1,18 +1,7 @@
 //! Settings as arguments that accept other values than one each: lists to be combined, or only some settings.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
-use skinbench::scene::Settings;
-
-/// Settings that change neither models nor poses, and nothing that a picture shows.
-const OF_RUNS: [&str; 7] = [
-    "instances",
-    "passes",
-    "output",
-    "device",
-    "motion",
-    "bounds",
-    "sockets",
-];
+use skinbench::scene::{Effect, Settings};
 
 /// For each setting that was chosen its values, each in settings of its own. Axes are all settings, with any number of
 /// values; otherwise they are those of models, their poses and their vertices, with one value each.
@@ -41,10 +30,9 @@ impl ModelArguments {
 /// The arguments of all settings, or of those of models.
 fn arguments(all: bool) -> Vec<Arg> {
     let command = Settings::augment_args(Command::new("settings"));
-    command
-        .get_arguments()
-        .filter(|argument| all || !OF_RUNS.contains(&argument.get_id().as_str()))
-        .cloned()
+    let rows = command.get_arguments().zip(Settings::ALL);
+    rows.filter(|(_, setting)| all || setting.effect != Effect::Run)
+        .map(|(argument, _)| argument.clone())
         .collect()
 }
 
@@ -63,10 +51,8 @@ fn chosen(argument: &Arg, matches: &ArgMatches) -> Result<Vec<Settings>, Error> 
         words.extend(values.map(|value| format!("{long}={value}")));
     }
     let mut chosen = Vec::with_capacity(words.len());
-    for word in &words {
-        let command = Settings::augment_args(Command::new("settings"));
-        let matches = command.try_get_matches_from(["settings", word])?;
-        chosen.push(Settings::from_arg_matches(&matches)?);
+    for word in words {
+        chosen.push(Settings::parse(&[word])?);
     }
     Ok(chosen)
 }

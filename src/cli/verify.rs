@@ -1,6 +1,6 @@
 //! `skinbench verify`: compares every vertex of every instance with the f64 reference.
 
-use super::common::Named;
+use super::common::MustRun;
 use super::{Exit, Progress, ScreenArguments, WorkloadArguments, common, say_fitted};
 use clap::Args;
 use skinbench::harness::run::Ended;
@@ -66,5 +66,5 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
     }
     let named = &arguments.workload.backends.backends;
-    Ok(common::exit(named, &all, Named::Everywhere))
+    Ok(common::exit(named, &all, MustRun::Everywhere))
 }

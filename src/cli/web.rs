@@ -7,7 +7,7 @@ use clap::Args;
 use skinbench::backend::Joints;
 use skinbench::registry::{BackendEntry, REGISTRY, find};
 use skinbench::scene::{BuiltScene, Scene, Settings};
-use skinbench::web::{Choice, page};
+use skinbench::web::{PageChoice, page};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use wildmatch::WildMatch;
@@ -52,7 +52,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     expect_ending(&arguments.output, "an HTML page", &["html", "htm"])?;
     let backends = backends(&arguments.backends)?;
     let crowds = crowds(arguments)?;
-    let choice = Choice {
+    let choice = PageChoice {
         backends: &backends,
         passes: &arguments.passes,
         build: &built_from(),

@@ -25,5 +25,5 @@ pub(in crate::harness) use device_side::{DeviceSide, OpenDevice};
 pub use limits::{DeviceLimits, Host, Limits, MachineLimits};
 pub use parity::{Coverage, Parity, SAMPLED, Tolerance, spread};
 pub use rotation::{BackendMemory, SharedMemory};
-pub use run::{Disturbance, Floor, Observer, Outcome, RunOptions, StageTimes, Status, Step};
+pub use run::{Disturbance, Floor, Observer, Outcome, RunOptions, RunStep, StageTimes, Status};
 pub use stats::{Summary, TAIL_SAMPLES};

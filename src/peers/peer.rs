@@ -71,7 +71,7 @@ pub fn entries(mut manifest: Manifest) -> Vec<&'static BackendEntry> {
             };
             Box::new(Peer { manifest, threads })
         };
-        let constructor = Constructor::Host(Box::leak(Box::new(create)));
+        let constructor = Constructor::Function(Box::leak(Box::new(create)));
         let entry = BackendEntry {
             owner: &manifest.owner,
             ..constructor.named(name, &manifest.summary)

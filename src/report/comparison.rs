@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 const NAMED: usize = 2;
 
 /// Columns of the table of a comparison.
-fn columns<'a>() -> [Column<Line<'a>>; 6] {
+fn columns<'a>() -> [Column<ComparisonLine<'a>>; 6] {
     [
         Column::new("backend", |line| Value::words(&line.name)),
         Column::optional("base", 2, |line| median(line.row.medians[0])),
@@ -35,14 +35,14 @@ fn columns<'a>() -> [Column<Line<'a>>; 6] {
 }
 
 /// A row under the name that it has below its backend.
-struct Line<'a> {
+struct ComparisonLine<'a> {
     name: String,
     row: &'a ComparedRow,
 }
 
 /// What a text shows of a comparison.
 #[derive(Debug, Clone, Copy)]
-pub struct Shown {
+pub struct ShownRows {
     /// `true` for all rows, `false` for those that changed or are undecided, with their frames.
     pub all: bool,
     /// The change, as a fraction, that matters.
@@ -64,7 +64,7 @@ fn name(judgement: Judgement) -> &'static str {
 }
 
 /// The rows, then one line for each other fact; the last one is the verdict.
-pub fn text(comparison: &Comparison, shown: &Shown) -> String {
+pub fn text(comparison: &Comparison, shown: &ShownRows) -> String {
     let mut text = tables(comparison, shown);
     text += &counts(comparison, shown.detect);
     for (why, count) in comparison.reasons() {
@@ -118,7 +118,7 @@ fn is_told(row: &ComparedRow) -> bool {
 }
 
 /// A table for each point.
-fn tables(comparison: &Comparison, shown: &Shown) -> String {
+fn tables(comparison: &Comparison, shown: &ShownRows) -> String {
     let mut text = String::new();
     let mut narrower = BTreeSet::new();
     for rows in comparison.rows.chunk_by(|a, b| a.point == b.point) {
@@ -139,7 +139,7 @@ fn tables(comparison: &Comparison, shown: &Shown) -> String {
 }
 
 /// The lines of a backend: the first stands for it, and those of its stages are indented.
-fn lines_of(rows: &[ComparedRow], all: bool) -> Vec<Line<'_>> {
+fn lines_of(rows: &[ComparedRow], all: bool) -> Vec<ComparisonLine<'_>> {
     let mut lines = Vec::new();
     for (at, row) in rows.iter().enumerate() {
         if at > 0 && !all && !row.has_changed() {
@@ -150,7 +150,7 @@ fn lines_of(rows: &[ComparedRow], all: bool) -> Vec<Line<'_>> {
         } else {
             row.subject()
         };
-        lines.push(Line { name, row });
+        lines.push(ComparisonLine { name, row });
     }
     lines
 }
@@ -226,7 +226,7 @@ fn smallest(sensitivity: &Sensitivity, detect: f64) -> String {
 }
 
 /// The line that answers: what is slower and faster, or that nothing is.
-fn verdict(comparison: &Comparison, shown: &Shown) -> String {
+fn verdict(comparison: &Comparison, shown: &ShownRows) -> String {
     if let Some(limit) = shown.limit {
         let beyond = comparison.beyond(limit);
         let failed = match comparison.failed.len() {

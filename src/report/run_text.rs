@@ -7,7 +7,7 @@ use super::remark::Remark;
 use super::table::{Column, Table, Value, left_out, time};
 use crate::harness::{Outcome, Status};
 use crate::report::run_table::study_of;
-use crate::results::{Axis, Curve, MeasuredScene, Point, Quantity, Sheet, Study, Verdict};
+use crate::results::{Axis, MeasuredScene, Point, Quantity, Sheet, SheetCurve, Study, Verdict};
 use crate::wording::{counted, duration, one_line};
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -128,7 +128,7 @@ pub fn about_times(study: &Study) -> Option<Remark<'_>> {
 
 /// The times of a sheet: headings, then a row for each value of the axis. Backends stand in the order of their last times.
 pub fn times(sheet: &Sheet) -> Table {
-    let mut curves: Vec<&Curve> = sheet.curves.iter().collect();
+    let mut curves: Vec<&SheetCurve> = sheet.curves.iter().collect();
     curves.sort_by_key(|curve| {
         let last = curve.points.last();
         let is_short = last.map(|point| point.value) != sheet.values.last().copied();

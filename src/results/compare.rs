@@ -47,7 +47,7 @@ pub struct Change {
 impl Change {
     /// The change of a row whose judgement is a false alarm with a probability of `error`. `detect` is the change, as a
     /// fraction, that matters.
-    fn new(measured: &Measured, error: f64, detect: f64) -> Self {
+    fn new(measured: &MeasuredPair, error: f64, detect: f64) -> Self {
         let Some(rounds) = measured.rounds else {
             return Self {
                 ratio: measured.medians[1] / measured.medians[0],
@@ -189,13 +189,13 @@ pub struct Comparison {
 }
 
 /// What rows of both sets must share to be compared.
-type Key = (Point, String, Stage, Clock);
+type ComparedKey = (Point, String, Stage, Clock);
 
 /// The runs of a row in the base, and in the new results.
 type Sides<'a> = [Vec<&'a Row>; 2];
 
 /// What both sides say of a row.
-struct Measured {
+struct MeasuredPair {
     /// Median in the base and in the new set, in nanoseconds, over all runs of each.
     medians: [f64; 2],
     /// The rounds of both, if they ran by turns.
@@ -206,7 +206,7 @@ struct Measured {
 struct Pair {
     row: ComparedRow,
     /// What both sets say; `None` if the row cannot be compared.
-    measured: Option<Measured>,
+    measured: Option<MeasuredPair>,
 }
 
 /// Compares the rows that both sets have. `detect` is the change, as a fraction, that matters.
@@ -216,7 +216,7 @@ pub fn compare(base: &Recorded, new: &Recorded, detect: f64) -> Comparison {
     // A machine with another thread count is compared nevertheless, with a warning; runs with several are matched by
     // them.
     let by_threads = base_threads.len() > 1 || new_threads.len() > 1;
-    let mut all: BTreeMap<Key, Sides> = BTreeMap::new();
+    let mut all: BTreeMap<ComparedKey, Sides> = BTreeMap::new();
     for (side, set) in [base, new].into_iter().enumerate() {
         for row in &set.rows {
             let mut point = row.point();
@@ -242,7 +242,7 @@ pub fn compare(base: &Recorded, new: &Recorded, detect: f64) -> Comparison {
         }
         pairs.push(pair);
     }
-    let errors = Errors::new(&pairs);
+    let errors = RelativeErrors::new(&pairs);
     let sensitivity = sensitivity(&pairs, &errors, detect);
     let mut backends = Vec::new();
     for pairs in pairs.chunk_by(|a, b| a.row.is_beside(&b.row)) {
@@ -256,7 +256,7 @@ pub fn compare(base: &Recorded, new: &Recorded, detect: f64) -> Comparison {
     }
 }
 
-fn pair((point, backend, stage, clock): Key, sides: &Sides) -> Pair {
+fn pair((point, backend, stage, clock): ComparedKey, sides: &Sides) -> Pair {
     let mut row = ComparedRow {
         point,
         backend,
@@ -281,12 +281,12 @@ fn pair((point, backend, stage, clock): Key, sides: &Sides) -> Pair {
 }
 
 /// Probabilities of a false alarm: of one frame, and of one stage whose frame did not change.
-struct Errors {
+struct RelativeErrors {
     frame: f64,
     stage: f64,
 }
 
-impl Errors {
+impl RelativeErrors {
     fn new(pairs: &[Pair]) -> Self {
         let mut frames = 0;
         let mut stages = 0;
@@ -322,7 +322,7 @@ fn whole_frame(pairs: &[Pair]) -> Option<usize> {
 
 /// The rows of a backend at a point: its frame, then its stages. A frame that changed passes its probability of a false
 /// alarm on to them.
-fn judged(pairs: &[Pair], errors: &Errors, detect: f64) -> Vec<ComparedRow> {
+fn judged(pairs: &[Pair], errors: &RelativeErrors, detect: f64) -> Vec<ComparedRow> {
     let whole = whole_frame(pairs);
     let stages = pairs.iter().filter(|pair| pair.measured.is_some()).count();
     let stages = stages.saturating_sub(1).max(1);
@@ -382,7 +382,7 @@ fn largest_size(rows: &[ComparedRow]) -> f64 {
 }
 
 /// The smallest changes of frames that their rounds could have shown.
-fn sensitivity(pairs: &[Pair], errors: &Errors, detect: f64) -> Option<Sensitivity> {
+fn sensitivity(pairs: &[Pair], errors: &RelativeErrors, detect: f64) -> Option<Sensitivity> {
     let confidence = 1.0 - at_one_look(errors.frame);
     let mut changes = Vec::new();
     let mut fewest = usize::MAX;
@@ -415,7 +415,7 @@ fn newest_median(side: &[&Row]) -> Option<f64> {
 }
 
 /// A row in both sets, or the reason why it cannot be compared.
-fn measured(sides: &Sides) -> Result<Measured, String> {
+fn measured(sides: &Sides) -> Result<MeasuredPair, String> {
     for (side, which) in sides.iter().zip(SIDES) {
         if side.is_empty() {
             return Err(format!("not in {which}"));
@@ -428,7 +428,7 @@ fn measured(sides: &Sides) -> Result<Measured, String> {
     }
     let base = usable(&sides[0], SIDES[0])?;
     let new = usable(&sides[1], SIDES[1])?;
-    Ok(Measured {
+    Ok(MeasuredPair {
         medians: [middle(&base), middle(&new)],
         rounds: rounds(&base, &new),
     })
@@ -520,7 +520,7 @@ fn list<'a>(machines: impl IntoIterator<Item = &'a Machine>) -> String {
 }
 
 /// A warning if a row of one side comes from several machines, whose differences would count as those between runs.
-fn pooled(rows: &BTreeMap<Key, Sides>, side: usize) -> Option<String> {
+fn pooled(rows: &BTreeMap<ComparedKey, Sides>, side: usize) -> Option<String> {
     for sides in rows.values() {
         let machines: BTreeSet<Machine> = sides[side].iter().map(|row| Machine::of(row)).collect();
         if machines.len() > 1 {

@@ -1,6 +1,6 @@
 //! Crossovers: sizes at which one backend overtakes another, with their uncertainty.
 
-use super::{Axis, CONFIDENCE, Curve, Sheet, Study};
+use super::{Axis, CONFIDENCE, Sheet, SheetCurve, Study};
 use crate::harness::uncertainty::{Level, Ratio};
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ struct Shared {
 
 /// A curve, and its levels by value of the axis.
 struct CurveWithLevels<'a> {
-    curve: &'a Curve,
+    curve: &'a SheetCurve,
     levels: BTreeMap<u64, Level>,
 }
 
@@ -143,7 +143,7 @@ fn crossing(span: &[Shared], value: fn(&Shared) -> f64) -> Zero {
 }
 
 /// A curve's points: position, and logarithm of the time.
-fn positions(axis: Axis, curve: &Curve) -> Vec<(f64, f64)> {
+fn positions(axis: Axis, curve: &SheetCurve) -> Vec<(f64, f64)> {
     curve
         .points
         .iter()
@@ -159,7 +159,7 @@ fn interpolated(points: &[(f64, f64)], x: f64) -> Option<f64> {
 }
 
 /// Value of the axis at which the curve's time is `ns`, between measured ones; `None` if it never is.
-pub fn reaches(axis: Axis, curve: &Curve, ns: f64) -> Option<f64> {
+pub fn reaches(axis: Axis, curve: &SheetCurve, ns: f64) -> Option<f64> {
     let points = positions(axis, curve);
     let target = ns.ln();
     let pair = points

@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
 /// A table of the folder.
-struct Table {
+struct CsvTable {
     file: File,
     /// `true` until its heading is written.
     is_empty: bool,
 }
 
-impl Table {
+impl CsvTable {
     /// Opens a table at its end.
     fn open(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
@@ -48,9 +48,9 @@ impl Table {
 /// The result files of a run.
 pub struct Results {
     folder: PathBuf,
-    summary: Table,
-    samples: Table,
-    limits: Table,
+    summary: CsvTable,
+    samples: CsvTable,
+    limits: CsvTable,
     /// All sessions of the folder; the last one is this process.
     sessions: Vec<Session>,
     /// A locked file, which is removed at the end. It keeps other processes from appending to the same files.
@@ -78,7 +78,7 @@ impl Results {
         }
         let mut sessions = session::read(folder).map_err(problem)?;
         sessions.push(session);
-        let open = |name: &str| Table::open(&folder.join(name)).map_err(problem);
+        let open = |name: &str| CsvTable::open(&folder.join(name)).map_err(problem);
         let results = Self {
             summary: open("summary.csv")?,
             samples: open("samples.csv")?,

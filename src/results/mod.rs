@@ -15,6 +15,7 @@ pub mod folder;
 pub mod limits;
 pub mod machine;
 pub mod memory;
+mod old_hashes;
 pub mod options;
 pub mod page_results;
 mod problem;
@@ -32,9 +33,9 @@ pub use limits::{LimitedMemory, LimitsRow};
 pub use machine::{Machine, known};
 pub use problem::Problem;
 pub use recorded::{Recorded, ResultFile, SampleRow, summaries};
-pub use row::{COLUMNS, Kind, MeasuredScene, Point, Row, SCHEMA};
+pub use row::{COLUMNS, MeasuredScene, Point, Row, RowKind, SCHEMA};
 pub use session::{Browser, Program, Session};
-pub use study::{Axis, Curve, CurvePoint, Sheet, Study};
+pub use study::{Axis, CurvePoint, Sheet, SheetCurve, Study};
 pub use verdict::{Lead, Verdict, verdict_of};
 
 /// Confidence that a difference must reach to count.

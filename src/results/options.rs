@@ -2,45 +2,24 @@
 //! spaces and in the order of the names.
 
 use crate::harness::Disturbance;
-use crate::scene::{Settings, words};
+use crate::scene::Settings;
 use std::collections::BTreeMap;
-
-/// Settings that have columns of their own.
-const COLUMNS: [&str; 6] = [
-    "instances",
-    "passes",
-    "vertices",
-    "influences",
-    "models",
-    "attributes",
-];
-/// Values that mean the same as none.
-const DEFAULTS: [(&str, &str); 6] = [
-    ("normals", "unit"),
-    ("output", "f32"),
-    ("clips", "raw"),
-    ("interpolation", "authored"),
-    ("lod", "none"),
-    ("device", "busy"),
-];
 
 /// The options of settings, and of what disturbs frames.
 pub fn of(settings: &Settings, disturbance: Disturbance) -> String {
-    let mut options: BTreeMap<String, String> = BTreeMap::new();
-    for (name, value) in settings.chosen() {
-        let value = words(&value).join("/");
-        let is_default = DEFAULTS.contains(&(name.as_str(), value.as_str()));
-        if !is_default && !COLUMNS.contains(&name.as_str()) {
-            options.insert(name, value);
+    let mut options: BTreeMap<&str, String> = BTreeMap::new();
+    for chosen in settings.chosen() {
+        if !chosen.is_default() && !chosen.setting.has_column {
+            options.insert(chosen.setting.name, chosen.words.join("/"));
         }
     }
     if disturbance.cold {
-        options.insert("caches".into(), "cold".into());
+        options.insert("caches", "cold".into());
     }
     let mut words = Vec::new();
     for (name, value) in options {
         words.push(if value.is_empty() {
-            name
+            name.to_owned()
         } else {
             format!("{name}={value}")
         });

@@ -1,6 +1,7 @@
 //! Reading of result files.
 
 use super::csv_file::{read_rows, text_of};
+use super::old_hashes;
 use super::row::listed_name;
 use super::{Machine, Point, Problem, Row, SCHEMA, page_results};
 use crate::frame::{Clock, Stage};
@@ -263,6 +264,7 @@ impl Recorded {
         read_rows(&file.name, &file.summary, &NEEDED, |_, mut row: Row| {
             check(&row)?;
             row.complete();
+            row.scene_hash = old_hashes::renewed(&row.scene_hash).into();
             older = older.or((row.schema < COMPLETE).then_some(row.schema));
             let key = RowKey {
                 run_id: row.run_id.clone(),

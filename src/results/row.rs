@@ -152,7 +152,7 @@ columns! {
         /// Clock that measured the stage: wall, thread_sum (processor time of all threads), gpu or fenced.
         clock: Clock = times.map_or(Clock::Wall, |times| times.clock);
         /// part for a stage within a frame, whole for whole frames and throughput: parts add up, wholes contain them.
-        kind: Kind = Kind::of(stage);
+        kind: RowKind = RowKind::of(stage);
         /// Status of the backend.
         status: Status = outcome.status;
         /// Reason why the status is not ok.
@@ -304,7 +304,7 @@ columns! {
 /// Whether a time is a part of a frame. Its serialised form is its name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum RowKind {
     /// A stage within a frame.
     #[default]
     Part,
@@ -312,7 +312,7 @@ pub enum Kind {
     Whole,
 }
 
-impl Kind {
+impl RowKind {
     /// That of a stage.
     pub fn of(stage: Stage) -> Self {
         if stage.group() == StageGroup::Whole {
@@ -346,7 +346,7 @@ impl Row {
 
     /// Fills the columns that files of an older schema lack and that follow from others.
     pub(super) fn complete(&mut self) {
-        self.kind = Kind::of(self.stage);
+        self.kind = RowKind::of(self.stage);
         if self.vertices_each == 0 {
             self.vertices_each = vertices_each(self.vertices, self.instances);
         }

@@ -107,7 +107,7 @@ pub struct Sheet {
     /// The values in rising order.
     pub values: Vec<u64>,
     /// A curve per backend that was measured at two or more values.
-    pub curves: Vec<Curve>,
+    pub curves: Vec<SheetCurve>,
 }
 
 impl Sheet {
@@ -121,7 +121,7 @@ impl Sheet {
 
 /// The times of a backend along an axis.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Curve {
+pub struct SheetCurve {
     /// Name as in `skinbench list`.
     pub backend: String,
     /// The points, with rising values.
@@ -302,7 +302,7 @@ impl Study {
     }
 
     /// Returns whether a curve's backend skins the whole crowd everywhere.
-    pub fn skins_all(&self, curve: &Curve) -> bool {
+    pub fn skins_all(&self, curve: &SheetCurve) -> bool {
         let mut points = curve.points.iter();
         points.all(|point| !self.entries[point.entry].leaves_out())
     }
@@ -391,7 +391,7 @@ impl Study {
                 }
                 points.sort_unstable();
                 values.extend(points.iter().map(|point| point.value));
-                curves.push(Curve {
+                curves.push(SheetCurve {
                     backend: backend.clone(),
                     points,
                 });

@@ -3,13 +3,11 @@
 use super::description::GroupDescription;
 use super::error;
 use super::expression::ExpressionPlan;
-use super::hash;
 use super::layer::{self, ResolvedClips};
 use super::lod;
-use super::model_source::LoadedModels;
 use super::placing::Stand;
 use super::resolved::{ResolvedScene, StoredModel};
-use super::{Camera, Levels, Lod, ModelSource, Scene, Settings, argument};
+use super::{Camera, Lod, MeshLevels, ModelSource, Scene, Settings, argument};
 use crate::asset::Place;
 use crate::crowd::{Crowd, Expression, Layer};
 use crate::error::{DataError, LARGEST};
@@ -53,7 +51,7 @@ pub struct BuiltScene {
     /// Bounds and sockets that gameplay reads in every frame, if any.
     pub gameplay: Option<Arc<Gameplay>>,
     /// The levels of instances, if detail is dropped.
-    pub levels: Option<Levels>,
+    pub levels: Option<MeshLevels>,
     /// Remarks about models that importers repaired, or that could not be reduced as asked for, one line each.
     pub remarks: Vec<String>,
 }
@@ -95,22 +93,13 @@ impl Scene {
     /// # Errors
     /// A model that cannot be loaded, a clip that it lacks, or too many instances.
     pub fn build(&self, memory: u64) -> Result<BuiltScene, DataError> {
-        self.build_with(memory, &mut ModelSource::load_all)
-    }
-
-    /// As [`Scene::build`]; takes models from `load`, one for each source.
-    pub(crate) fn build_with(
-        &self,
-        memory: u64,
-        load: &mut dyn FnMut(&[&ModelSource]) -> LoadedModels,
-    ) -> Result<BuiltScene, DataError> {
         let settings = &self.settings;
         settings
             .check()
             .map_err(|refused| self.refused(&refused.causes(), None, refused.of_key()))?;
         self.check_instances()?;
         self.check_memory(memory)?;
-        let resolved = self.resolve(load)?;
+        let resolved = self.resolve()?;
         let mut remarks = self.notes(&resolved.models);
         let mut members = self.placed(&resolved);
         // Instances of one model become neighbours in the crowd, so that one dispatch handles all of them.
@@ -152,7 +141,7 @@ impl Scene {
         remarks.extend(coarse_positions(&crowd));
         Ok(BuiltScene {
             name: self.name.clone(),
-            hash: hash::hash(&resolved),
+            hash: resolved.hash(),
             mixed_models: self.mixed_models(),
             passes: self.passes(),
             resolution: self.resolution,
@@ -426,7 +415,8 @@ impl Scene {
         problem: impl Display,
     ) -> DataError {
         let given = self.beside.chosen();
-        match settings.iter().find(|name| given.contains_key(**name)) {
+        let is_given = |name: &&&str| given.iter().any(|chosen| chosen.setting.name == **name);
+        match settings.iter().find(is_given) {
             Some(name) => {
                 let cause = format!("{} for {}", argument(name), self.name);
                 error::error(&cause, None, problem)

@@ -5,12 +5,13 @@ use crate::model::{Bounds, rows_to_affine};
 use crate::reference::shown;
 use glam::camera::rh::{proj::directx, view::look_at_mat4};
 use glam::{DVec3, Mat4, Quat, Vec3};
+use serde::Serialize;
 
 /// Radii of the crowd that a picture shows behind it.
 const BEHIND: f32 = 12.0;
 
 /// Position and field of view of the camera, relative to the crowd.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Camera {
     /// Degrees around the crowd, from +Z towards +X.
     pub orbit: f64,

@@ -4,7 +4,7 @@ use super::expression::ExpressionPlan;
 use super::layer::{LayerPlan, Play};
 use super::{Camera, Interpolation, Layout, ModelSource, Settings};
 use crate::asset::Place;
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -40,13 +40,15 @@ impl<'de> Deserialize<'de> for ClipChoice {
 }
 
 /// Instances of one model, or of several in a random order.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupDescription {
     /// At least one.
+    #[serde(skip)]
     pub models: Vec<ModelSource>,
     pub count: u64,
     pub layout: Layout,
     pub spacing: Option<f64>,
+    #[serde(skip)]
     pub clip: ClipChoice,
     pub speed: f64,
     pub speed_spread: f64,
@@ -59,7 +61,9 @@ pub struct GroupDescription {
     pub yaw_spread: f64,
     pub scale: Option<f64>,
     /// Place of the key that determines the model.
+    #[serde(skip)]
     pub model_place: Option<Place>,
+    #[serde(skip)]
     pub clip_place: Option<Place>,
 }
 
@@ -106,6 +110,19 @@ impl GroupDescription {
             }
         }
         used
+    }
+
+    /// Changes its models as settings ask for.
+    pub fn choose(&mut self, settings: &Settings) {
+        if let Some(count) = settings.models {
+            self.draw_people(count);
+        }
+        for model in &mut self.models {
+            model.vertices = settings.vertices.or(model.vertices);
+            model.keep_vertices |= settings.keep_vertices;
+            model.influences = settings.influences.or(model.influences);
+            model.smooth |= settings.interpolation == Some(Interpolation::Smooth);
+        }
     }
 
     /// Draws people from this many, if there are any.
@@ -187,15 +204,7 @@ impl Scene {
         }
         self.camera.distance = settings.distance.unwrap_or(self.camera.distance);
         for group in &mut self.groups {
-            if let Some(count) = settings.models {
-                group.draw_people(count);
-            }
-            for model in &mut group.models {
-                model.vertices = settings.vertices.or(model.vertices);
-                model.keep_vertices |= settings.keep_vertices;
-                model.influences = settings.influences.or(model.influences);
-                model.smooth |= settings.interpolation == Some(Interpolation::Smooth);
-            }
+            group.choose(&settings);
         }
         self.settings = self.settings.with(settings.clone());
         self.beside = self.beside.with(settings);

@@ -7,18 +7,20 @@ use crate::model::{Model, TargetWeight};
 use crate::wording;
 use rand_core::Rng;
 use rand_pcg::Pcg32;
+use serde::Serialize;
 
 /// Smallest weight of a target that the seed chooses; the largest is 1.
 const LEAST: f64 = 0.25;
 
 /// The keys of a group that set weights.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ExpressionPlan {
     /// Weights by name of the target.
     pub weights: Vec<(String, f64)>,
     /// Number of further targets that the seed chooses for each instance; all others have the weight 0. `None` leaves
     /// them to defaults and clips.
     pub active: Option<u32>,
+    #[serde(skip)]
     pub place: Option<Place>,
 }
 

@@ -10,14 +10,14 @@ use crate::model::{Clip, Model, NO_PARENT, RotationBlend};
 use crate::wording;
 use rand_core::Rng;
 use rand_pcg::Pcg32;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// Longest time of a schedule, in seconds: more than a day.
 pub const LONGEST_SECONDS: f64 = 100_000.0;
 
 /// Playback settings of a clip, from a group or a layer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Play {
     pub mode: PlaybackMode,
     /// Fraction of the clip's cycle over which starting phases are spread.
@@ -29,7 +29,7 @@ pub struct Play {
 }
 
 /// Playback mode, as in scene files.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlaybackMode {
     #[default]
@@ -50,8 +50,10 @@ impl PlaybackMode {
 }
 
 /// Plan of a layer over a group's own clip.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LayerPlan {
+    /// Found in the model by [`ResolvedLayer::clip`].
+    #[serde(skip)]
     pub clip: String,
     pub kind: LayerKind,
     pub weight: f64,
@@ -60,13 +62,14 @@ pub struct LayerPlan {
     pub speed: Option<f64>,
     pub play: Play,
     pub fade: Fade,
-    pub times: Option<Times>,
+    pub times: Option<LayerTimes>,
+    #[serde(skip)]
     pub clip_place: Option<Place>,
 }
 
 /// Times at which a layer is present, in seconds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Times {
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LayerTimes {
     pub every: Option<f64>,
     /// `None` means that it never ends.
     pub lasts: Option<f64>,
@@ -77,11 +80,12 @@ pub struct Times {
 }
 
 /// Joints that a layer moves, by name.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MaskPlan {
     pub joints: Vec<String>,
     pub subtree: Vec<String>,
     pub weights: Vec<(String, f64)>,
+    #[serde(skip)]
     pub place: Place,
 }
 
@@ -195,16 +199,19 @@ impl Deriving {
 }
 
 /// A layer with its clip and mask resolved.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct ResolvedLayer {
     pub clip: u32,
     pub mask: u32,
 }
 
 /// The clips, layers and masks of a group's model that the names in a scene stand for.
+#[derive(Serialize)]
 pub struct ResolvedClips {
     pub clips: Vec<u32>,
     pub layers: Vec<ResolvedLayer>,
+    /// Follow from the plans of masks.
+    #[serde(skip)]
     pub masks: Vec<Vec<f32>>,
 }
 
@@ -257,7 +264,7 @@ pub fn streams(seed: u64, group: usize, layers: usize) -> Vec<Pcg32> {
 impl LayerPlan {
     /// A clip that shows instead of the layers beneath at some times.
     #[cfg(feature = "view")]
-    pub fn over(clip: &str, times: Times) -> Self {
+    pub fn over(clip: &str, times: LayerTimes) -> Self {
         Self {
             clip: clip.to_owned(),
             kind: LayerKind::Override,
@@ -317,7 +324,7 @@ fn ticks(seconds: f64) -> u32 {
     (seconds * TICKS_PER_SECOND).round() as u32
 }
 
-impl Times {
+impl LayerTimes {
     fn schedule(&self, draw: u32) -> Schedule {
         let period = self.every.map_or(0, |every| ticks(every).max(1));
         let spread = (self.stagger * f64::from(draw) / 2f64.powi(32) * f64::from(period)) as u32;

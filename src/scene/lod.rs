@@ -24,7 +24,7 @@ const TRIANGLES: [f64; LEVELS - 1] = [0.5, 0.25, 0.125];
 
 /// The levels of a crowd's instances.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Levels {
+pub struct MeshLevels {
     /// Instances at each level.
     pub counts: [usize; LEVELS],
     /// Largest error of their meshes at rest, by meshoptimizer's metric, over the diagonal of the full character.
@@ -36,7 +36,7 @@ pub struct Levels {
 /// A crowd with levels.
 pub struct Leveled {
     pub crowd: Crowd,
-    pub levels: Levels,
+    pub levels: MeshLevels,
     /// One line for each level at which meshes were kept whole.
     pub remarks: Vec<String>,
 }
@@ -81,7 +81,7 @@ pub fn leveled(
         .par_iter()
         .map(|placed| level_model(&full.groups()[placed.group].model, placed.level))
         .collect::<Result<Vec<LevelModel>, DataError>>()?;
-    let mut levels = Levels {
+    let mut levels = MeshLevels {
         counts: [0; LEVELS],
         error: 0.0,
         error_px: 0.0,

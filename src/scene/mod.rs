@@ -10,7 +10,6 @@ mod error;
 mod expression;
 mod file;
 mod find_clip;
-mod hash;
 mod layer;
 mod load;
 mod lod;
@@ -26,16 +25,15 @@ pub(crate) use description::ClipChoice;
 pub use description::{Scene, SceneFile};
 pub use find_clip::find_clip;
 #[cfg(feature = "view")]
-pub(crate) use layer::{LayerPlan, Times};
+pub(crate) use layer::{LayerPlan, LayerTimes};
 pub use load::BUILT_IN;
-pub use lod::Levels;
+pub use lod::MeshLevels;
 pub use model_source::{BUILT_IN_MODELS, ModelSource};
 pub use placing::Layout;
 pub use settings::{
-    Clips, DeviceLoad, Interpolation, Lod, Output, RefusedSetting, Settings, argument, words,
+    Chosen, Clips, DeviceLoad, Effect, Interpolation, Lod, Output, RefusedSetting, Setting,
+    Settings, argument,
 };
 
-#[cfg(test)]
-mod hash_tests;
 #[cfg(test)]
 mod scene_tests;

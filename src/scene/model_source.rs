@@ -2,11 +2,12 @@
 
 use super::error::{error, of_setting};
 use crate::asset::adapt::with_vertices;
-use crate::asset::{self, FORMATS, Request, Vertices, adapt};
+use crate::asset::{self, FORMATS, Request, Vertices, adapt, regular_file};
 use crate::characters::{People, chain_64, face, star_64, walker};
 use crate::error::DataError;
 use crate::model::Model;
 use rayon::prelude::*;
+use serde::Serialize;
 use std::collections::HashMap;
 use std::error::Error;
 use std::fs;
@@ -19,6 +20,8 @@ const MOST_COST: u64 = 1_000_000;
 /// Seed of the built-in face. A scene's own seed chooses among its targets.
 const FACE_SEED: u64 = 1;
 
+/// Raised whenever a generated model changes, so that results of earlier ones are not compared with later ones.
+pub const EDITION: u32 = 1;
 /// Models that need no file.
 pub const BUILT_IN_MODELS: [&str; 13] = [
     "walker",
@@ -79,16 +82,16 @@ const SAMPLES: [Sample; 7] = [
 ];
 
 /// Origin of a model.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 enum Origin {
     BuiltIn(&'static str),
     /// One of the people, by number.
     Person(u32),
-    File(PathBuf),
+    File(#[serde(skip)] PathBuf),
 }
 
 /// A model to load, and changes to it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct ModelSource {
     origin: Origin,
     /// Approximate number of vertices to bring it to; `None` keeps a file's own, and means 1,000 for walkers, people and
@@ -149,12 +152,13 @@ impl ModelSource {
     /// One line: any error of the importer, or numbers that the model cannot be adapted to.
     pub fn load(&self) -> Result<Model, String> {
         self.load_with(&bases(&[self]))
+            .map(|loaded| loaded.model)
             .map_err(|error| error.problem)
     }
 
     /// As [`ModelSource::load`] for several models, in parallel; meshes people once. The place of an error is the setting
     /// that causes it, if one does.
-    pub(crate) fn load_all(sources: &[&Self]) -> LoadedModels {
+    pub(super) fn load_all(sources: &[&Self]) -> Vec<Result<LoadedModel, DataError>> {
         let bases = bases(sources);
         sources
             .par_iter()
@@ -162,12 +166,13 @@ impl ModelSource {
             .collect()
     }
 
-    fn load_with(&self, bases: &PeopleBases) -> Result<Model, DataError> {
+    fn load_with(&self, bases: &PeopleBases) -> Result<LoadedModel, DataError> {
         let is_generated = matches!(
             self.origin,
             Origin::BuiltIn("walker" | "walker-8" | "face") | Origin::Person(_)
         );
-        let mut model = self.original(bases).map_err(|problem| {
+        let (original, files) = regular_file::hashed(|| self.original(bases));
+        let mut model = original.map_err(|problem| {
             if is_generated {
                 of_setting("vertices", problem)
             } else {
@@ -190,7 +195,7 @@ impl ModelSource {
                 .smoothed()
                 .map_err(|error| of_setting("interpolation", error.within(&name)))?;
         }
-        Ok(model)
+        Ok(LoadedModel { model, files })
     }
 
     /// The model before it is adapted; generated ones have their number of vertices.
@@ -248,8 +253,12 @@ impl ModelSource {
     }
 }
 
-/// Models in the order of their sources.
-pub type LoadedModels = Vec<Result<Model, DataError>>;
+/// A model, and what its vertices come from.
+pub struct LoadedModel {
+    pub model: Model,
+    /// Hash of the bytes of its files.
+    pub files: u64,
+}
 
 /// The mesh of people by its number of vertices.
 type PeopleBases = HashMap<u32, Result<People, String>>;

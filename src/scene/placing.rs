@@ -2,14 +2,12 @@
 
 use crate::model::{Bounds, Handedness, Model, Rows, affine_to_rows};
 use glam::{DAffine3, DMat3, DVec2, DVec3};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::f64::consts::{PI, TAU};
-use strum::IntoStaticStr;
 
 /// Arrangement of a group's instances.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize, IntoStaticStr)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
 pub enum Layout {
     /// Rows and columns, approximately as deep as wide.
     #[default]
@@ -25,11 +23,6 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// Name in scene files.
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-
     /// Half of the layout's width along X, in metres.
     pub(super) fn half_width(self, count: u32, spacing: f64) -> f64 {
         let columns = match self {
@@ -191,17 +184,19 @@ mod tests {
             Layout::Street,
             Layout::Rings,
         ] {
-            let name = layout.name();
             let places: Vec<_> = (0..50).map(|i| layout.place(i, 50, 2.0)).collect();
             let half = layout.half_width(50, 2.0);
             for (i, a) in places.iter().enumerate() {
-                assert!(a.x.abs() <= half, "{name}: {a} outside {half}");
-                assert!(places[..i].iter().all(|b| a.distance(*b) > 1.5), "{name}");
+                assert!(a.x.abs() <= half, "{layout:?}: {a} outside {half}");
+                assert!(
+                    places[..i].iter().all(|b| a.distance(*b) > 1.5),
+                    "{layout:?}"
+                );
             }
             let middle = places.iter().sum::<DVec2>() / 50.0;
             assert!(
                 middle.length() < 1.0,
-                "{name} is off its middle by {middle}"
+                "{layout:?} is off its middle by {middle}"
             );
         }
     }

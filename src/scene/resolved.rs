@@ -1,32 +1,52 @@
-//! Scenes whose models are loaded and whose names are resolved: everything that a crowd is built from, and by which its
-//! hash tells scenes apart.
+//! Scenes whose models are loaded and whose names are resolved: everything that a crowd is built from, whose hash tells
+//! scenes apart.
 
 use super::description::{ClipChoice, GroupDescription};
 use super::layer::{Deriving, ResolvedClips, ResolvedLayer};
-use super::model_source::LoadedModels;
-use super::{Camera, ModelSource, Scene, Settings};
+use super::model_source::EDITION;
+use super::{Camera, Effect, ModelSource, Scene};
 use crate::asset::Place;
 use crate::crowd::{LayerKind, REST};
 use crate::error::DataError;
 use crate::model::Model;
+use fnv::FnvHasher;
 use indexmap::IndexSet;
 use rayon::prelude::*;
+use serde::Serialize;
 use std::collections::HashMap;
+use std::hash::Hasher;
 use std::sync::Arc;
 
-/// A scene with its models.
+/// A scene with its models. Its text as JSON is the same for scenes that show the same.
+#[derive(Serialize)]
 pub struct ResolvedScene<'a> {
-    pub seed: u64,
-    pub resolution: [u32; 2],
-    pub camera: Camera,
-    pub settings: &'a Settings,
+    seed: u64,
+    resolution: [u32; 2],
+    camera: Camera,
+    /// Name and words of those settings that change the crowd after it is described.
+    settings: Vec<(&'static str, Vec<String>)>,
     /// Groups in the order of the file.
     pub groups: Vec<ResolvedGroup<'a>>,
     /// Models of all groups, each once.
     pub models: Vec<StoredModel>,
+    /// The edition of generated models.
+    edition: u32,
+}
+
+impl ResolvedScene<'_> {
+    /// Hash by which results are compared: of everything that determines the vertices or the picture, unless it is
+    /// skipped where the field is declared. It is the same on all platforms, because it covers the description of the
+    /// scene and the bytes of its files, not the results of arithmetic.
+    pub fn hash(&self) -> u64 {
+        let mut hash = FnvHasher::default();
+        // All keys are names of fields, so that it is always written.
+        hash.write(&serde_json::to_vec(self).unwrap_or_default());
+        hash.finish()
+    }
 }
 
 /// A group of a scene.
+#[derive(Serialize)]
 pub struct ResolvedGroup<'a> {
     pub description: &'a GroupDescription,
     /// The models that mix in the group, at least one.
@@ -34,6 +54,7 @@ pub struct ResolvedGroup<'a> {
 }
 
 /// A model of a group.
+#[derive(Serialize)]
 pub struct ResolvedMember {
     /// Index into [`ResolvedScene::models`].
     pub model: usize,
@@ -42,22 +63,22 @@ pub struct ResolvedMember {
 }
 
 /// A model of a scene, with the clips that layers derive from its own.
+#[derive(Serialize)]
 pub struct StoredModel {
-    /// `true` if the model was read from a file, `false` if it is built in.
-    pub from_file: bool,
+    source: ModelSource,
+    /// Hash of the bytes of its files.
+    files: u64,
     /// The model, with clips as the settings store them.
+    #[serde(skip)]
     pub stored: Arc<Model>,
 }
 
 impl Scene {
-    /// Takes models from `load`, one for each source, and resolves the names of clips and joints.
+    /// Loads the models, and resolves the names of clips and joints.
     ///
     /// # Errors
     /// A model that cannot be loaded, or a clip or joint that it lacks.
-    pub(super) fn resolve(
-        &self,
-        load: &mut dyn FnMut(&[&ModelSource]) -> LoadedModels,
-    ) -> Result<ResolvedScene<'_>, DataError> {
+    pub(super) fn resolve(&self) -> Result<ResolvedScene<'_>, DataError> {
         self.check_models()?;
         let used = self.groups.iter().flat_map(GroupDescription::used_models);
         let sources: Vec<&ModelSource> = used.collect::<IndexSet<_>>().into_iter().collect();
@@ -66,9 +87,11 @@ impl Scene {
             return Err(self.refused(&["models", "vertices"], place, problem));
         }
         let mut models = Vec::with_capacity(sources.len());
-        for (model, source) in load(&sources).into_iter().zip(&sources) {
-            let model = model.map_err(|problem| self.caused(self.place_of(source), problem))?;
-            models.push(Deriving::new(model));
+        let mut files = Vec::with_capacity(sources.len());
+        for (loaded, source) in ModelSource::load_all(&sources).into_iter().zip(&sources) {
+            let loaded = loaded.map_err(|problem| self.caused(self.place_of(source), problem))?;
+            models.push(Deriving::new(loaded.model));
+            files.push(loaded.files);
         }
         let index_of: HashMap<&ModelSource, usize> = sources.iter().copied().zip(0..).collect();
         let mut groups = Vec::with_capacity(self.groups.len());
@@ -86,35 +109,42 @@ impl Scene {
                 members,
             });
         }
+        let mut models_stored = Vec::with_capacity(models.len());
+        for (index, stored) in self.stored(models)?.into_iter().enumerate() {
+            models_stored.push(StoredModel {
+                source: sources[index].clone(),
+                files: files[index],
+                stored,
+            });
+        }
+        let mut settings = Vec::new();
+        for chosen in self.settings.chosen() {
+            if chosen.setting.effect == Effect::Crowd && !chosen.is_default() {
+                settings.push((chosen.setting.name, chosen.words));
+            }
+        }
         Ok(ResolvedScene {
             seed: self.seed,
             resolution: self.resolution,
             camera: self.camera,
-            settings: &self.settings,
+            settings,
             groups,
-            models: self.stored(models, &sources)?,
+            models: models_stored,
+            edition: EDITION,
         })
     }
 
     /// Converts clips to the form in which the scene's settings store them.
-    fn stored(
-        &self,
-        models: Vec<Deriving>,
-        sources: &[&ModelSource],
-    ) -> Result<Vec<StoredModel>, DataError> {
+    fn stored(&self, models: Vec<Deriving>) -> Result<Vec<Arc<Model>>, DataError> {
         let clips = self.settings.clips.unwrap_or_default();
         models
             .into_par_iter()
-            .zip(sources)
-            .map(|(model, source)| {
+            .map(|model| {
                 let name = model.model.name().to_owned();
-                let stored = clips
+                clips
                     .stored(model.model)
-                    .map_err(|error| self.refused(&["clips"], None, error.within(&name)))?;
-                Ok(StoredModel {
-                    from_file: source.is_file(),
-                    stored: Arc::new(stored),
-                })
+                    .map(Arc::new)
+                    .map_err(|error| self.refused(&["clips"], None, error.within(&name)))
             })
             .collect()
     }

@@ -60,7 +60,7 @@ fn wrong_scenes_name_the_place_and_what_is_accepted() {
     for (text, expected) in [
         (
             "sed = 1".into(),
-            "test.toml:1:1: unknown key \"sed\"; did you mean \"seed\"? expected instances, passes,",
+            "test.toml:1:1: unknown key \"sed\"; did you mean \"seed\"? expected seed, resolution,",
         ),
         (
             group("cuont = 1"),
@@ -627,7 +627,6 @@ fn the_hash_tells_scenes_apart() {
         ("[64, 64]", "[64, 64]\nlod = \"mesh\""),
         ("[64, 64]", "[64, 64]\nattributes = \"pnt\""),
         ("[64, 64]", "[64, 64]\nnormals = \"exact\""),
-        ("[64, 64]", "[64, 64]\noutput = \"packed\""),
         ("[64, 64]", "[64, 64]\nclips = \"compact\""),
         ("orbit = 1", "orbit = 2"),
         ("orbit = 1", "elevation = 30\norbit = 1"),

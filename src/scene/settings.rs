@@ -1,5 +1,6 @@
-//! Settings: what a person can choose about a crowd and its run, described once. The keys of scene files, the arguments
-//! of commands, the options in results and the window's command line follow from the fields of [`Settings`].
+//! Settings: what a person can choose about a crowd and its run, each one row of a table. The keys of scene files, the
+//! arguments of commands, the options in results, the window's command line, the hash of a scene and the combinations that
+//! tests try follow from it.
 
 use crate::compaction;
 use crate::error::DataError;
@@ -7,8 +8,9 @@ use crate::frame::Retention;
 use crate::model::{MAX_INFLUENCES, Model};
 use crate::vertex::{Attributes, Encoding, Normals, VertexFormat};
 use crate::wording;
+#[cfg(feature = "cli")]
+use clap::{Args as _, FromArgMatches as _};
 use serde::{Deserialize, Serialize};
-use std::ops::Not;
 #[cfg(feature = "cli")]
 use std::str::FromStr;
 
@@ -84,111 +86,235 @@ pub enum Lod {
     Mesh,
 }
 
-/// Choices about a crowd and its run. What is not chosen is as the scene has it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(clap::Args))]
-#[cfg_attr(feature = "cli", command(next_help_heading = "Crowd"))]
-#[serde(default, deny_unknown_fields)]
-pub struct Settings {
+/// What a setting changes, which says where it may stand and what it means for results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// The description of a group, which may also choose for itself.
+    Group,
+    /// The description of the scene.
+    Scene,
+    /// The crowd that is built of it.
+    Crowd,
+    /// Neither models nor poses, and nothing that a picture shows.
+    Run,
+}
+
+/// A row of the table of settings.
+#[derive(Debug)]
+pub struct Setting {
+    /// Its name: that of the field in [`Settings`] and of the key in scene files.
+    pub name: &'static str,
+    /// What it changes.
+    pub effect: Effect,
+    /// The value in words that means the same as none; empty if there is no such value.
+    pub default: &'static str,
+    /// Values in words that tests combine with those of other settings; an empty one is that of a switch.
+    pub tried: &'static [&'static str],
+    /// `true` if results have a column for it, so that it is not among their options.
+    pub has_column: bool,
+}
+
+/// Declares [`Settings`] and its table. A row is `name: type = effect (argument) { .. }`: what clap's `arg` takes beside
+/// `long`, and, each only if there is one, the default in words, what is accepted, the values that tests combine, and
+/// whether results have a column.
+macro_rules! settings {
+    ($(
+        $(#[doc = $help:literal])*
+        $name:ident: $type:ty = $effect:ident ($($argument:tt)*) {
+            $(default: $default:literal,)?
+            $(expects: $expected:literal if $accepts:expr,)?
+            $(tried: $tried:expr,)?
+            $(has_column: $has_column:literal,)?
+        }
+    )*) => {
+        /// Choices about a crowd and its run. What is not chosen is as the scene has it.
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "cli", derive(clap::Args))]
+        #[cfg_attr(feature = "cli", command(next_help_heading = "Crowd"))]
+        #[serde(default)]
+        pub struct Settings {
+            $(
+                $(#[doc = $help])*
+                #[cfg_attr(feature = "cli", arg(long, $($argument)*))]
+                #[serde(skip_serializing_if = "is_default")]
+                pub $name: $type,
+            )*
+        }
+
+        impl Settings {
+            /// The table of settings.
+            pub const ALL: &[Setting] = &[$(Setting {
+                name: stringify!($name),
+                effect: Effect::$effect,
+                default: concat!($($default)?),
+                tried: [$($tried as &[&str],)? &[]][0],
+                has_column: [$($has_column,)? false][0],
+            }),*];
+
+            /// Checks the values that were chosen.
+            ///
+            /// # Errors
+            /// The first setting with a value that is refused.
+            pub fn check(&self) -> Result<(), RefusedSetting> {
+                $($(
+                    if self.$name.as_ref().is_some_and(|value| !accepted(value, $accepts)) {
+                        return Err(self.refused(stringify!($name), $expected));
+                    }
+                )?)*
+                self.check_together()
+            }
+        }
+    };
+}
+
+settings! {
     /// Instances of all groups together, distributed in proportion
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u64>))]
-    pub instances: Option<u64>,
+    instances: Option<u64> = Run (value_name = "N", value_parser = whole::<u64>) {
+        expects: "1 or more" if |count| *count > 0,
+        has_column: true,
+    }
     /// Number of times that a frame draws the crowd; 0 draws nothing
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
-    pub passes: Option<u32>,
+    passes: Option<u32> = Run (value_name = "N", value_parser = whole::<u32>) {
+        expects: "0 to 64" if |count| *count <= Settings::MOST_PASSES,
+        has_column: true,
+    }
     /// Approximate number of vertices to bring each model to
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
-    pub vertices: Option<u32>,
+    vertices: Option<u32> = Group (value_name = "N", value_parser = whole::<u32>) {
+        expects: "1 or more" if |count| *count > 0,
+        has_column: true,
+    }
     /// Skin all vertices of model files, also those that no triangle uses, and once for each primitive that shares them
-    #[cfg_attr(feature = "cli", arg(long))]
-    #[serde(skip_serializing_if = "Not::not")]
-    pub keep_vertices: bool,
+    keep_vertices: bool = Scene () {}
     /// Largest number of influences that a vertex keeps, 1 to 16
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
-    pub influences: Option<u32>,
+    influences: Option<u32> = Group (value_name = "N", value_parser = whole::<u32>) {
+        expects: "1 to 16" if |count| (1..=MAX_INFLUENCES as u32).contains(count),
+        tried: &["1", "3"],
+        has_column: true,
+    }
     /// Number of morph targets with a weight on each instance, of models that have some; which ones is random. All
     /// others have the weight 0
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
-    pub active_targets: Option<u32>,
+    active_targets: Option<u32> = Crowd (value_name = "N", value_parser = whole::<u32>) {}
     /// Number of different people that a group of people mixes, as in the scene `city`
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
-    pub models: Option<u32>,
+    models: Option<u32> = Group (value_name = "N", value_parser = whole::<u32>) {
+        expects: "1 to 4096" if |count| (1..=4096).contains(count),
+        has_column: true,
+    }
     /// Detail to drop from instances that are small on the screen: none, or triangles (mesh); default: none
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "none|mesh", hide_possible_values = true)
-    )]
-    pub lod: Option<Lod>,
+    lod: Option<Lod> = Crowd (value_name = "none|mesh", hide_possible_values = true) {
+        default: "none",
+        tried: &["mesh"],
+    }
     /// Skinned attributes: position (p), normal (n), tangent (t); default: pn
-    #[cfg_attr(feature = "cli", arg(long, value_name = "p|pn|pnt", value_parser = attributes))]
-    pub attributes: Option<Attributes>,
+    attributes: Option<Attributes> = Crowd (value_name = "p|pn|pnt", value_parser = attributes) {
+        default: "pn",
+        tried: &["p", "pnt"],
+        has_column: true,
+    }
     /// Treatment of normals: normalised (unit), not normalised (raw), or exact under non-uniform scale (exact);
     /// default: unit
-    #[cfg_attr(feature = "cli", arg(long, value_name = "unit|raw|exact", value_parser = normals))]
-    pub normals: Option<Normals>,
+    normals: Option<Normals> = Crowd (value_name = "unit|raw|exact", value_parser = normals) {
+        default: "unit",
+        tried: &["raw", "exact"],
+    }
     /// Storage of clips: keys as they are (raw), or frames of small numbers within 1e-4 of the skeleton's size
     /// (compact); default: raw
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "raw|compact", hide_possible_values = true)
-    )]
-    pub clips: Option<Clips>,
+    clips: Option<Clips> = Crowd (value_name = "raw|compact", hide_possible_values = true) {
+        default: "raw",
+        tried: &["compact"],
+    }
     /// Interpolation between linear keys: straight lines as in the file (authored), or curves (smooth); default:
     /// authored
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "authored|smooth", hide_possible_values = true)
-    )]
-    pub interpolation: Option<Interpolation>,
+    interpolation: Option<Interpolation> = Group (value_name = "authored|smooth", hide_possible_values = true) {
+        default: "authored",
+        tried: &["smooth"],
+    }
     /// Pose instances beyond NEAR metres every second frame and beyond FAR metres every fourth, and interpolate in
     /// between
-    #[cfg_attr(feature = "cli", arg(long, value_name = "NEAR,FAR", value_parser = distances))]
-    pub update_rate: Option<[f64; 2]>,
+    update_rate: Option<[f64; 2]> = Crowd (value_name = "NEAR,FAR", value_parser = distances) {
+        expects: "metres, 0 or more, the second no less than the first"
+            if |[near, far]| *near >= 0.0 && near <= far && far.is_finite(),
+        tried: &["4,7"],
+    }
     /// Share of instances that others replace in every frame, such as 1%
-    #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", value_parser = share))]
-    pub turnover: Option<f64>,
+    turnover: Option<f64> = Crowd (value_name = "SHARE", value_parser = share) {
+        default: "0",
+        expects: "a share, 0 to 1" if |share| (0.0..=1.0).contains(share),
+        tried: &["0.2"],
+    }
     /// Share of instances that keep their pose from frame to frame, such as 80%
-    #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", value_parser = share))]
-    pub frozen: Option<f64>,
+    frozen: Option<f64> = Crowd (value_name = "SHARE", value_parser = share) {
+        default: "0",
+        expects: "a share, 0 to 1" if |share| (0.0..=1.0).contains(share),
+        tried: &["0.5"],
+    }
     /// Distance of the camera, as a factor of the one at which the crowd just fits; default: as in the scene
-    #[cfg_attr(feature = "cli", arg(long, value_name = "FACTOR", value_parser = wording::above_zero))]
-    pub distance: Option<f64>,
+    distance: Option<f64> = Scene (value_name = "FACTOR", value_parser = wording::above_zero) {
+        expects: "a factor of more than 0" if |factor| wording::is_above_zero(*factor),
+    }
     /// Storage of skinned vertices: plain floats, 16 bits per number, or floats in a ring of buffers that chunks of the
     /// crowd share (nothing is drawn); default: f32
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "f32|packed|ring", hide_possible_values = true)
-    )]
-    pub output: Option<Output>,
+    output: Option<Output> = Run (value_name = "f32|packed|ring", hide_possible_values = true) {
+        default: "f32",
+        tried: &["packed", "ring"],
+    }
     /// Load of the device between measured frames, on graphics hardware: arithmetic that keeps its clock up (busy), or
     /// nothing (idle); default: busy
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "busy|idle", hide_possible_values = true)
-    )]
-    pub device: Option<DeviceLoad>,
+    device: Option<DeviceLoad> = Run (value_name = "busy|idle", hide_possible_values = true) {
+        default: "busy",
+    }
     /// Keep the last frame's vertices too, and draw motion vectors from both
-    #[cfg_attr(feature = "cli", arg(long))]
-    #[serde(skip_serializing_if = "Not::not")]
-    pub motion: bool,
+    motion: bool = Run () {
+        tried: &[""],
+    }
     /// Compute a box around each instance in every frame, as gameplay does
-    #[cfg_attr(feature = "cli", arg(long))]
-    #[serde(skip_serializing_if = "Not::not")]
-    pub bounds: bool,
+    bounds: bool = Run () {
+        tried: &[""],
+    }
     /// Read the poses of these joints of each instance in every frame, as gameplay does
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "JOINT,...", value_delimiter = ',')
-    )]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub sockets: Vec<String>,
+    sockets: Vec<String> = Run (value_name = "JOINT,...", value_delimiter = ',') {
+        tried: &["head"],
+    }
+}
+
+/// Settings that exclude each other unless one has its default, and the value that does so if others do not.
+const CLASHES: [(&str, &str, Option<&str>); 5] = [
+    ("turnover", "lod", None),
+    ("turnover", "update_rate", None),
+    ("frozen", "lod", None),
+    ("frozen", "update_rate", None),
+    ("motion", "output", Some("ring")),
+];
+
+/// A setting that was chosen.
+#[derive(Debug)]
+pub struct Chosen {
+    /// Its row.
+    pub setting: &'static Setting,
+    /// Its value in words: one, or those of a list; none for a switch.
+    pub words: Vec<String>,
+}
+
+impl Chosen {
+    /// Returns whether the value means the same as none.
+    pub fn is_default(&self) -> bool {
+        !self.setting.default.is_empty() && self.words == [self.setting.default]
+    }
 }
 
 impl Settings {
     /// Largest number of passes.
     pub const MOST_PASSES: u32 = 64;
-    /// Largest number of models in a group of people.
-    pub const MOST_MODELS: u32 = 4_096;
+
+    /// The settings of words as on a command line, such as `--lod=mesh`.
+    ///
+    /// # Errors
+    /// A word that is no setting, or a wrong value.
+    #[cfg(feature = "cli")]
+    pub fn parse(words: &[String]) -> Result<Self, clap::Error> {
+        let command = clap::Command::new("settings").no_binary_name(true);
+        let matches = Self::augment_args(command).try_get_matches_from(words)?;
+        Self::from_arg_matches(&matches)
+    }
 
     /// These settings with other choices on top.
     pub fn with(mut self, mut changes: Self) -> Self {
@@ -201,59 +327,17 @@ impl Settings {
         // TOML has no whole numbers of 64 bits; everything else is read as it is written.
         let before = self.instances.take();
         let instances = changes.instances.take().or(before);
-        let mut chosen = self.chosen();
-        chosen.extend(changes.chosen());
+        let mut values = self.values();
+        values.extend(changes.values());
         Self {
             instances,
             sockets,
-            ..chosen.try_into().unwrap_or_default()
+            ..values.try_into().unwrap_or_default()
         }
     }
 
-    /// Checks the values that were chosen.
-    ///
-    /// # Errors
-    /// The first setting with a value that is refused.
-    pub fn check(&self) -> Result<(), RefusedSetting> {
-        let most_influences = MAX_INFLUENCES as u32;
-        check_range("instances", self.instances, 1, None)?;
-        check_range("passes", self.passes, 0, Some(Self::MOST_PASSES))?;
-        check_range("vertices", self.vertices, 1, None)?;
-        check_range("influences", self.influences, 1, Some(most_influences))?;
-        check_range("models", self.models, 1, Some(Self::MOST_MODELS))?;
-        if let Some(distance) = self.distance
-            && !wording::is_above_zero(distance)
-        {
-            let expected = "a factor of more than 0";
-            return refused("distance", &[distance], expected);
-        }
-        let [near, far] = self.update_rate.unwrap_or_default();
-        if !(near >= 0.0 && near <= far && far.is_finite()) {
-            let expected = "metres, 0 or more, the second no less than the first";
-            return refused("update_rate", &[near, far], expected);
-        }
-        for (name, value) in [("turnover", self.turnover), ("frozen", self.frozen)] {
-            let Some(value) = value else { continue };
-            if !(0.0..=1.0).contains(&value) {
-                return refused(name, &[value], "a share, 0 to 1");
-            }
-            for (other, is_chosen) in [
-                ("lod", self.lod == Some(Lod::Mesh)),
-                ("update_rate", self.update_rate.is_some()),
-            ] {
-                if value > 0.0 && is_chosen {
-                    return clash(name, other, None);
-                }
-            }
-        }
-        if self.output == Some(Output::Ring) && self.motion {
-            return clash("motion", "output", Some("ring"));
-        }
-        Ok(())
-    }
-
-    /// What was chosen, by name: the keys of a scene file.
-    pub fn chosen(&self) -> toml::Table {
+    /// The keys of a scene file that choose the same.
+    fn values(&self) -> toml::Table {
         // A number must fit 63 bits; no crowd has as many instances.
         let instances = self.instances.map(|count| count.min(i64::MAX as u64));
         let representable = Self {
@@ -261,6 +345,42 @@ impl Settings {
             ..self.clone()
         };
         toml::Table::try_from(representable).unwrap_or_default()
+    }
+
+    /// What was chosen, in the order of the table.
+    pub fn chosen(&self) -> Vec<Chosen> {
+        let values = self.values();
+        let mut chosen = Vec::with_capacity(values.len());
+        for setting in Self::ALL {
+            if let Some(value) = values.get(setting.name) {
+                let words = words(value);
+                chosen.push(Chosen { setting, words });
+            }
+        }
+        chosen
+    }
+
+    fn check_together(&self) -> Result<(), RefusedSetting> {
+        let mut chosen = self.chosen();
+        chosen.retain(|chosen| !chosen.is_default());
+        let find = |name| chosen.iter().find(|chosen| chosen.setting.name == name);
+        for (name, other, value) in CLASHES {
+            if let (Some(_), Some(beside)) = (find(name), find(other))
+                && value.is_none_or(|value| beside.words == [value])
+            {
+                let fault = SettingFault::Clash { other, value };
+                return Err(RefusedSetting { name, fault });
+            }
+        }
+        Ok(())
+    }
+
+    fn refused(&self, name: &'static str, expected: &'static str) -> RefusedSetting {
+        let mut chosen = self.chosen().into_iter();
+        let chosen = chosen.find(|chosen| chosen.setting.name == name);
+        let words = chosen.map(|chosen| chosen.words).unwrap_or_default();
+        let fault = SettingFault::Value { words, expected };
+        RefusedSetting { name, fault }
     }
 
     /// The format of skinned vertices.
@@ -292,16 +412,16 @@ pub struct RefusedSetting {
     /// Its name: that of its field.
     pub name: &'static str,
     /// What is wrong with it.
-    fault: Fault,
+    fault: SettingFault,
 }
 
 /// What is wrong with a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Fault {
+enum SettingFault {
     /// Its value, in words.
     Value {
         words: Vec<String>,
-        expected: String,
+        expected: &'static str,
     },
     /// Another setting that excludes it, by name, with the value that does so if others do not.
     Clash {
@@ -315,10 +435,10 @@ impl RefusedSetting {
     pub fn of_argument(&self) -> String {
         let name = argument(self.name);
         match &self.fault {
-            Fault::Value { words, expected } => {
+            SettingFault::Value { words, expected } => {
                 format!("{name} = {}; expected {expected}", words.join(","))
             }
-            Fault::Clash { other, value } => {
+            SettingFault::Clash { other, value } => {
                 let value = value.map(|value| format!(" {value}")).unwrap_or_default();
                 format!(
                     "{name} beside {}{value}; expected one of them",
@@ -332,11 +452,11 @@ impl RefusedSetting {
     pub(super) fn of_key(&self) -> String {
         let name = self.name;
         match &self.fault {
-            Fault::Value { words, expected } => match &words[..] {
+            SettingFault::Value { words, expected } => match &words[..] {
                 [word] => format!("{name} = {word}; expected {expected}"),
                 words => format!("{name} = [{}]; expected {expected}", words.join(", ")),
             },
-            Fault::Clash { other, value } => {
+            SettingFault::Clash { other, value } => {
                 let value = value.map(|value| format!(" = {value:?}"));
                 let value = value.unwrap_or_default();
                 format!("{name} beside {other}{value}; expected one of them")
@@ -347,8 +467,8 @@ impl RefusedSetting {
     /// The names of the settings that cause it.
     pub(super) fn causes(&self) -> Vec<&'static str> {
         match self.fault {
-            Fault::Value { .. } => vec![self.name],
-            Fault::Clash { other, .. } => vec![self.name, other],
+            SettingFault::Value { .. } => vec![self.name],
+            SettingFault::Clash { other, .. } => vec![self.name, other],
         }
     }
 }
@@ -358,43 +478,17 @@ pub fn argument(name: &str) -> String {
     format!("--{}", name.replace('_', "-"))
 }
 
-fn refused(
-    name: &'static str,
-    value: &[impl ToString],
-    expected: impl Into<String>,
-) -> Result<(), RefusedSetting> {
-    let fault = Fault::Value {
-        words: value.iter().map(ToString::to_string).collect(),
-        expected: expected.into(),
-    };
-    Err(RefusedSetting { name, fault })
+/// Returns whether a value is accepted; tells the compiler the type that `accepts` takes.
+fn accepted<T>(value: &T, accepts: impl Fn(&T) -> bool) -> bool {
+    accepts(value)
 }
 
-fn clash(
-    name: &'static str,
-    other: &'static str,
-    value: Option<&'static str>,
-) -> Result<(), RefusedSetting> {
-    let fault = Fault::Clash { other, value };
-    Err(RefusedSetting { name, fault })
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
-fn check_range(
-    name: &'static str,
-    value: Option<impl Into<u64>>,
-    least: u64,
-    most: Option<u32>,
-) -> Result<(), RefusedSetting> {
-    let value = value.map_or(least, Into::into);
-    if value >= least && most.is_none_or(|most| value <= most.into()) {
-        return Ok(());
-    }
-    let range = most.map_or("or more".into(), |most| format!("to {most}"));
-    refused(name, &[value], format!("{least} {range}"))
-}
-
-/// The words of a chosen value: one, or those of a list; none for a switch.
-pub fn words(value: &toml::Value) -> Vec<String> {
+/// The words of a value: one, or those of a list; none for a switch.
+fn words(value: &toml::Value) -> Vec<String> {
     match value {
         toml::Value::Boolean(_) => Vec::new(),
         toml::Value::Array(values) => values.iter().flat_map(words).collect(),

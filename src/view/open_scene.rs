@@ -3,7 +3,7 @@
 use crate::asset::regular_file;
 use crate::crowd::TICKS_PER_SECOND;
 use crate::error::DataError;
-use crate::scene::{ClipChoice, LayerPlan, ModelSource, Scene, Times};
+use crate::scene::{ClipChoice, LayerPlan, LayerTimes, ModelSource, Scene};
 use std::path::Path;
 
 /// A scene that was opened, and what was chosen in the window.
@@ -21,7 +21,7 @@ pub struct OpenScene {
 #[derive(Debug, Clone)]
 struct Wave {
     clip: String,
-    times: Times,
+    times: LayerTimes,
 }
 
 impl OpenScene {
@@ -89,7 +89,7 @@ impl OpenScene {
         if on {
             self.wave = Some(Wave {
                 clip: clip.to_owned(),
-                times: Times {
+                times: LayerTimes {
                     every: None,
                     lasts: None,
                     start: now,

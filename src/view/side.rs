@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A backend with its buffers, its vertices and its picture.
-pub struct Side {
+pub struct LiveSide {
     gpu: Arc<Gpu>,
     pub(super) prepared: Box<dyn Prepared>,
     output: OutputBuffers,
@@ -42,7 +42,7 @@ pub struct Canvas {
     pub passes: u32,
 }
 
-impl Side {
+impl LiveSide {
     /// Prepares a backend for a crowd. `memory` is the number of bytes of main memory that may be used.
     ///
     /// # Errors

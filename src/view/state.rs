@@ -283,9 +283,9 @@ impl State {
         }
         let mut words = vec!["skinbench run".to_owned(), quoted(&self.opened.source)];
         words.push(format!("-b {}", self.backends().join(",")));
-        for (name, value) in self.run.chosen() {
-            words.push(scene::argument(&name));
-            let value = scene::words(&value).join(",");
+        for chosen in self.run.chosen() {
+            words.push(scene::argument(chosen.setting.name));
+            let value = chosen.words.join(",");
             words.extend((!value.is_empty()).then(|| quoted(&value)));
         }
         words.extend(self.threads.map(|count| format!("--threads {count}")));
@@ -397,7 +397,7 @@ mod tests {
         state.split = true;
         assert_eq!(
             state.command().unwrap(),
-            "skinbench run walkers -b cpu-rayon,gpu-compute --clips compact --instances 50 --normals exact --passes 0"
+            "skinbench run walkers -b cpu-rayon,gpu-compute --instances 50 --passes 0 --normals exact --clips compact"
         );
         state.run = Settings {
             influences: Some(2),

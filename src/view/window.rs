@@ -1,7 +1,7 @@
 //! The window: sends requests to the thread that draws, shows its answers, and performs what panels ask of the system.
 
 use super::dialog;
-use super::engine::{Engine, Shown};
+use super::engine::{Engine, ShownFrame};
 use super::panels::{self, Action, Live};
 use super::state::State;
 use super::worker::{Answer, Worker};
@@ -162,7 +162,7 @@ impl Window {
         }
     }
 
-    fn take(&mut self, ctx: &egui::Context, mut shown: Shown) {
+    fn take(&mut self, ctx: &egui::Context, mut shown: ShownFrame) {
         for (index, texture) in self.live.textures.iter_mut().enumerate() {
             let Some(side) = shown
                 .sides

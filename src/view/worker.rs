@@ -1,8 +1,8 @@
 //! The thread that computes and draws. It owns the device; the window sends it requests and receives pictures.
 
-use super::engine::{Engine, Measured, Shown};
+use super::engine::{Engine, MeasuredSides, ShownFrame};
 use super::state::State;
-use crate::harness::run::{Observer, Step};
+use crate::harness::run::{Observer, RunStep};
 use crate::scene::Scene;
 use std::io;
 use std::sync::Arc;
@@ -12,21 +12,21 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Request of the window: what the engine is to do.
-type Request = Box<dyn FnOnce(&mut Engine, &mut Reporter) -> Answer + Send>;
+type WorkerRequest = Box<dyn FnOnce(&mut Engine, &mut Reporter) -> Answer + Send>;
 
 /// Answer of the thread.
 pub enum Answer {
     /// A picture.
-    Shown(Box<Shown>),
+    Shown(Box<ShownFrame>),
     /// Current step of a measurement and the fraction that is done, 0 to 1.
     Progress(String, f64),
     /// A measurement, or the reason why there is none.
-    Measured(Result<Measured, String>),
+    Measured(Result<MeasuredSides, String>),
 }
 
 /// The window's end of the channels to the thread.
 pub struct Worker {
-    requests: Sender<Request>,
+    requests: Sender<WorkerRequest>,
     answers: Receiver<Answer>,
     interrupted: Arc<AtomicBool>,
     /// Number of unanswered requests.
@@ -44,7 +44,7 @@ impl Worker {
         make: impl FnOnce() -> Engine + Send + 'static,
         wake: impl Fn() + Send + 'static,
     ) -> io::Result<Self> {
-        let (requests, incoming) = mpsc::channel::<Request>();
+        let (requests, incoming) = mpsc::channel::<WorkerRequest>();
         let (outgoing, answers) = mpsc::channel();
         let interrupted = Arc::new(AtomicBool::new(false));
         let mut reporter = Reporter {
@@ -118,7 +118,7 @@ impl Worker {
         Some(answer)
     }
 
-    fn send(&mut self, request: Request) {
+    fn send(&mut self, request: WorkerRequest) {
         // A thread that has ended takes none.
         if self.requests.send(request).is_ok() {
             self.pending += 1;
@@ -145,7 +145,7 @@ struct Reporter {
 }
 
 impl Observer for Reporter {
-    fn progress(&mut self, step: &Step) {
+    fn progress(&mut self, step: &RunStep) {
         // Sending fails once the window is closed; the measurement is then interrupted.
         if self
             .outgoing

@@ -8,4 +8,4 @@ mod page;
 mod recording;
 mod reference;
 
-pub use page::{Choice, PageError, page};
+pub use page::{PageChoice, PageError, page};

@@ -73,7 +73,7 @@ pub enum PageError {
 
 /// The choice of what a page measures.
 #[derive(Clone, Copy)]
-pub struct Choice<'a> {
+pub struct PageChoice<'a> {
     /// Backends on the device, in the order of the registry.
     pub backends: &'a [&'static BackendEntry],
     /// Numbers of times that a frame draws the largest crowd; smaller crowds are drawn as often as the first says.
@@ -86,7 +86,7 @@ pub struct Choice<'a> {
 ///
 /// # Errors
 /// No crowd at all, no backend that supports one, or a crowd that the page cannot hold.
-pub fn page(crowds: &[BuiltScene], choice: Choice) -> Result<String, PageError> {
+pub fn page(crowds: &[BuiltScene], choice: PageChoice) -> Result<String, PageError> {
     let Some(largest) = crowds
         .iter()
         .max_by_key(|scene| scene.crowd.instance_count())
@@ -136,7 +136,7 @@ pub fn page(crowds: &[BuiltScene], choice: Choice) -> Result<String, PageError> 
 fn point(
     scene: &BuiltScene,
     is_largest: bool,
-    choice: Choice,
+    choice: PageChoice,
     library: &mut Library,
 ) -> Result<Value, PageError> {
     let crowd = &scene.crowd;

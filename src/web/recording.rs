@@ -42,7 +42,7 @@ pub(super) struct Frames<'a> {
 }
 
 /// A backend on a device that records.
-struct Session<'a> {
+struct RecordingSession<'a> {
     crowd: &'a Crowd,
     gpu: Arc<Gpu>,
     output: OutputBuffers,
@@ -50,7 +50,7 @@ struct Session<'a> {
     prepared: Box<dyn Prepared>,
 }
 
-impl<'a> Session<'a> {
+impl<'a> RecordingSession<'a> {
     /// Prepares a backend whose frames draw `passes` times.
     fn new(entry: &BackendEntry, scene: &'a BuiltScene, passes: u32) -> Result<Self> {
         let gpu = Gpu::recording();
@@ -165,7 +165,7 @@ pub(super) fn record(
     frames: Frames,
     library: &mut Library,
 ) -> Result<Recorded> {
-    let mut session = Session::new(entry, frames.scene, 2)?;
+    let mut session = RecordingSession::new(entry, frames.scene, 2)?;
     let crowd = &frames.scene.crowd;
     session.gpu.take_commands();
     let mut uploads = Vec::with_capacity(frames.ticks.len());
@@ -238,7 +238,7 @@ pub(super) fn record_picture(
     scene: &BuiltScene,
     library: &mut Library,
 ) -> Result<Value> {
-    let mut session = Session::new(entry, scene, 1)?;
+    let mut session = RecordingSession::new(entry, scene, 1)?;
     session.gpu.take_commands();
     let FrameCommands { writes, others } = session.frame(0)?;
     Ok(json!({
@@ -266,7 +266,7 @@ fn palette_entries(crowd: &Crowd, chunk: &Chunk) -> usize {
 /// The writes of a frame in the page's form. Of palettes the page holds the sampled instances' only, which the others
 /// repeat.
 fn uploaded(
-    session: &Session,
+    session: &RecordingSession,
     frames: Frames,
     writes: &[Entry],
     library: &mut Library,
@@ -335,7 +335,7 @@ fn uploaded(
 }
 
 /// Commands that read vertices back: for each group some instances at a time.
-fn reads(session: &mut Session, library: &mut Library) -> Result<Vec<Value>> {
+fn reads(session: &mut RecordingSession, library: &mut Library) -> Result<Vec<Value>> {
     let streams = match session.prepared.skinned() {
         Skinned::Device(Drawable::Output(BufferForm {
             output: Some(output),

@@ -17,6 +17,8 @@ mod program;
 mod proportion;
 #[cfg(feature = "cli")]
 mod report;
+#[cfg(feature = "cli")]
+mod scene_hash;
 #[cfg(all(feature = "cli", unix))]
 mod system;
 #[cfg(all(feature = "cli", feature = "gpu"))]

@@ -3,7 +3,7 @@
 use crate::backends::common::build_scene;
 use crate::program::skinbench;
 use skinbench::frame::Stage;
-use skinbench::gpu::forms::kind::Kind;
+use skinbench::gpu::forms::kind::ShaderVariant;
 use skinbench::gpu::passes::skin_kernels::{INSTANCES, MERGED, NAIVE};
 use skinbench::harness::environment::Build;
 use skinbench::harness::stats::Summary;
@@ -11,7 +11,7 @@ use skinbench::registry::{BackendEntry, find};
 use skinbench::results::session::{Browser, Session};
 use skinbench::results::{Row, SampleRow, heading};
 use skinbench::scene::{BuiltScene, Settings};
-use skinbench::web::{Choice, page};
+use skinbench::web::{PageChoice, page};
 use snapbox::str;
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ fn page_of(crowds: &[BuiltScene], names: &[&str]) -> String {
         names.iter().map(|name| find(name).unwrap()).collect();
     page(
         crowds,
-        Choice {
+        PageChoice {
             backends: &backends,
             passes: &[1, 2],
             build: &Build::default(),
@@ -73,7 +73,7 @@ fn a_page_holds_the_shaders_that_the_backends_run() {
     let found = shaders(&page);
     for kernel in [NAIVE, INSTANCES, MERGED] {
         for group in crowds[0].crowd.groups() {
-            let expected = kernel.shader(Kind::of(group, kernel.mesh));
+            let expected = kernel.shader(ShaderVariant::of(group, kernel.mesh));
             assert!(
                 found.contains(&expected),
                 "{} is not in the page as it is run",

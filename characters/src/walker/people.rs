@@ -51,7 +51,7 @@ const HAIRS: [[f32; 3]; 6] = [
 ];
 
 /// Proportions of a person, as factors of the walker's, and thicknesses in metres of the walker.
-struct Build {
+struct Physique {
     /// Of the whole.
     size: f64,
     /// Heights of the trunk, relative to legs that keep their length.
@@ -72,7 +72,7 @@ struct Build {
     hair: f64,
 }
 
-impl Build {
+impl Physique {
     fn of(random: &mut Pcg32) -> Self {
         let mut between = |low: f64, high: f64| {
             let number = f64::from(random.next_u32());
@@ -194,7 +194,7 @@ impl People {
     /// None for any number; those of [`Model::new`] if a formula were wrong.
     pub fn person(&self, number: u32) -> Result<Model> {
         let mut random = Pcg32::new(SEED, number.into());
-        let build = Build::of(&mut random);
+        let build = Physique::of(&mut random);
         let Base {
             rig: from,
             surface,

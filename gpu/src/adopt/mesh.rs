@@ -5,7 +5,7 @@ use crate::adopt::host::{InPass, Vertices, bound, check_kernel, created, in_own_
 use crate::crowd::chunk::Sharing;
 use crate::crowd::table::CrowdTable;
 use crate::device::{Named, named, needs};
-use crate::forms::kind::Kind;
+use crate::forms::kind::ShaderVariant;
 use crate::forms::mesh::MeshForm;
 use crate::forms::palettes::PaletteForm;
 use crate::passes::skin::{CompiledSkin, SkinKernel, ThreadLayout};
@@ -124,7 +124,7 @@ impl AdoptedMesh {
             &format!("the kernel {} needs a model", kernel.name),
         )?;
         let palettes = palettes_of(gpu, kernel, instances, mesh.matrices as usize, palettes)?;
-        let kind = Kind {
+        let kind = ShaderVariant {
             format,
             mesh: MeshForm::Plain,
             influences: INLINE as u32,

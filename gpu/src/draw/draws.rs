@@ -7,7 +7,7 @@ use crate::device::{
 };
 use crate::draw::overlay::unorm8;
 use crate::draw::surfaces::Surfaces;
-use crate::forms::kind::Kind;
+use crate::forms::kind::ShaderVariant;
 use crate::kernel::{GroupLayout, module, once_per_key, pipeline_layout};
 use crate::passes::vertices::{
     DrawnBatch, StoredVertices, VertexAccess, VertexSource, draw_root, for_each_binding,
@@ -137,7 +137,7 @@ pub struct Scenery {
     pub placements: Buffer,
     /// The model of each group, its kind, of which skinning makes no difference, and its buffers.
     pub models: Vec<Arc<Model>>,
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<ShaderVariant>,
     pub groups: Vec<GroupDraw>,
     /// The chunks of the crowd, and the numbers of each.
     pub chunks: Vec<Chunk>,
@@ -418,7 +418,7 @@ impl Scenery {
         [named("drawn_instances", &instances), named("cubes", &cubes)]
     }
 
-    fn pipelines(&self, source: &VertexSource, kind: Kind) -> Pipelines {
+    fn pipelines(&self, source: &VertexSource, kind: ShaderVariant) -> Pipelines {
         let gpu = &self.gpu;
         let picture = self.picture.is_some();
         let motion = source.motion && !picture;

@@ -9,7 +9,7 @@ use crate::device::{
 use crate::draw::draws::{Draws, GroupDraw, MOTION, Scenery};
 use crate::draw::overlay::{Beneath, LineEnd, Overlay, OverlayPipelines};
 use crate::draw::surfaces::Surfaces;
-use crate::forms::kind::Kind;
+use crate::forms::kind::ShaderVariant;
 use crate::forms::output::OutputForm;
 use crate::kernel::GroupLayout;
 use crate::passes::update::{Record, Update};
@@ -142,9 +142,9 @@ impl Presenter {
             .iter()
             .map(|group| Arc::clone(&group.model))
             .collect();
-        let kind = |group| Kind {
+        let kind = |group| ShaderVariant {
             influences: 1,
-            ..Kind::of(group, MeshForm::Nothing)
+            ..ShaderVariant::of(group, MeshForm::Nothing)
         };
         let (surfaces, picture) = picture.unzip();
         let largest = gpu.adapter.limits.max_texture_dimension_2d;

@@ -19,7 +19,7 @@ use skinbench_kernels::vertex_frames::VertexFrames;
 const NORMAL: f64 = 2.0 * DIRECTION;
 
 /// A group's clips at their rates; the rest pose comes last. `None` for a clip that no instance plays.
-struct Plan<'a> {
+struct BakePlan<'a> {
     baker: Baker<'a>,
     /// The unit of position errors.
     diagonal: f64,
@@ -30,7 +30,7 @@ struct Plan<'a> {
     bytes: u64,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> BakePlan<'a> {
     /// # Errors
     /// [`BackendError::Unavailable`] if no rate keeps the error of a clip, or [`BackendError::TooLarge`] if the frames
     /// of a clip exceed one binding.
@@ -204,7 +204,7 @@ impl BakedGroups {
         let mut rounding = 0.0f64;
         let mut bytes = 0;
         for group in crowd.groups() {
-            let plan = Plan::new(gpu, crowd, group, format)?;
+            let plan = BakePlan::new(gpu, crowd, group, format)?;
             if !gpu.only_counts() {
                 blend = blend.max(plan.baker.blend_error(crowd, group));
             }

@@ -14,7 +14,7 @@ pub(crate) const CAPTURE: &str = "capture.wgsl";
 
 /// Properties that select a group's shader. Groups of one kind share pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kind {
+pub struct ShaderVariant {
     /// Format of the skinned vertices.
     pub format: VertexFormat,
     /// Form of the mesh in memory.
@@ -27,7 +27,7 @@ pub struct Kind {
     pub morph: Option<MorphForm>,
 }
 
-impl Kind {
+impl ShaderVariant {
     /// The kind of a group for the requested form of its mesh, without morph targets and if clips are not baked.
     pub fn of(group: &Group, mesh: MeshForm) -> Self {
         Self {

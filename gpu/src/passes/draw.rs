@@ -2,7 +2,7 @@
 
 use crate::Gpu;
 use crate::crowd::table::CrowdTable;
-use crate::forms::kind::{CAPTURE, Kind};
+use crate::forms::kind::{CAPTURE, ShaderVariant};
 use crate::forms::mesh::{MeshForm, upload_meshes};
 use crate::forms::morph::MorphForm;
 use crate::forms::palettes::PaletteForm;
@@ -33,10 +33,10 @@ pub fn skinned_while_drawn(
     palette: PaletteForm,
 ) -> Result<VertexSource> {
     gpu.has_captures()?;
-    let kinds = Kind::all(crowd, mesh, palette, morph_form(palette).of(crowd));
+    let kinds = ShaderVariant::all(crowd, mesh, palette, morph_form(palette).of(crowd));
     let access = VertexAccess::Skins(palette);
     // One shader for all groups of a kind.
-    let mut distinct: Vec<Kind> = Vec::new();
+    let mut distinct: Vec<ShaderVariant> = Vec::new();
     for kind in &kinds {
         if !distinct.contains(kind) {
             distinct.push(*kind);

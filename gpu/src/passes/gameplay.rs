@@ -4,7 +4,7 @@
 use crate::Gpu;
 use crate::crowd::table::{CrowdTable, Dispatch};
 use crate::device::{Buffer, Command, named, one_line};
-use crate::forms::kind::{Kind, ONE_CHUNK};
+use crate::forms::kind::{ONE_CHUNK, ShaderVariant};
 use crate::forms::mesh::MeshForm;
 use crate::forms::palettes::PaletteForm;
 use crate::kernel::Kernel;
@@ -75,18 +75,18 @@ pub struct Gameplay {
 struct Readback {
     stage: Stage,
     calls: Vec<Call>,
-    outputs: Vec<Output>,
-    ring: Vec<Staging>,
+    outputs: Vec<GameplayOutput>,
+    ring: Vec<ReadBack>,
 }
 
 /// What a kernel writes for a chunk.
-struct Output {
+struct GameplayOutput {
     buffer: Buffer,
     bytes: u64,
 }
 
 /// A mappable buffer.
-struct Staging {
+struct ReadBack {
     buffer: Buffer,
     /// The frame that was copied here and not read yet.
     frame: Option<u32>,
@@ -201,7 +201,7 @@ impl Readback {
             _ => (reads.sockets * size_of::<Rows>(), reads.sockets),
         };
         let mut kernels = Vec::new();
-        for kind in Kind::all(crowd, MeshForm::Plain, form, None) {
+        for kind in ShaderVariant::all(crowd, MeshForm::Plain, form, None) {
             let constants = kind.constants();
             let wgsl = shader(stage, form);
             kernels.push(Kernel::new(gpu, stage.name(), wgsl, &constants, true)?);
@@ -226,11 +226,11 @@ impl Readback {
             let groups = (threads * chunk.instances.len()).div_ceil(WORKGROUP as usize);
             let dispatch = Dispatch::Fixed(gpu.workgroups(groups as u32));
             calls.push(Call::new(gpu, &kernels[chunk.group], &resources, dispatch));
-            outputs.push(Output { buffer, bytes });
+            outputs.push(GameplayOutput { buffer, bytes });
         }
         let bytes = (instance_bytes * crowd.instance_count()) as u64;
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let staging = |_| Staging {
+        let staging = |_| ReadBack {
             buffer: gpu.buffer(Purpose::Scratch, "read back", bytes, usage),
             frame: None,
             mapped: Arc::default(),

@@ -4,15 +4,15 @@
 use crate::Gpu;
 use crate::crowd::table::CrowdTable;
 use crate::device::{Named, named};
-use crate::forms::kind::Kind;
+use crate::forms::kind::ShaderVariant;
 use crate::forms::mesh::{more_influences, upload_meshes};
 use crate::shader::{WORKGROUP, layout};
 use skinbench_frame::Purpose;
 use skinbench_kernels::crowd::Crowd;
 
 /// The kind of a group for a merged kernel. The number of influences matters only beyond those of a stored vertex.
-pub fn kind(kind: Kind) -> Kind {
-    Kind {
+pub fn kind(kind: ShaderVariant) -> ShaderVariant {
+    ShaderVariant {
         influences: if kind.influences > 4 { 16 } else { 4 },
         ..kind
     }
@@ -33,7 +33,7 @@ pub fn tables(
     crowd: &Crowd,
     table: &CrowdTable,
     batch: usize,
-    kinds: &[Kind],
+    kinds: &[ShaderVariant],
     at_once: u32,
 ) -> Vec<MergedTables> {
     let kind_of = |chunk: usize| kinds[table.chunks[chunk].group];
@@ -57,7 +57,7 @@ impl MergedTables {
         crowd: &Crowd,
         table: &CrowdTable,
         of_kind: &[usize],
-        kind: Kind,
+        kind: ShaderVariant,
         at_once: u32,
     ) -> Self {
         let mut chunks = Vec::with_capacity(of_kind.len());

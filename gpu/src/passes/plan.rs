@@ -40,7 +40,7 @@ pub struct Plan {
 }
 
 /// What palettes are made from.
-enum Poses {
+enum PoseSource {
     /// Clips on the host.
     Host,
     /// Baked frames.
@@ -56,20 +56,20 @@ enum Poses {
 /// [`BackendError::TooLarge`](skinbench_frame::BackendError::TooLarge) if the crowd exceeds one of its limits.
 pub fn plan(gpu: &Arc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Result<Plan> {
     let palette = strategy.skin.palette();
-    let poses = Poses::new(gpu, crowd, strategy)?;
+    let poses = PoseSource::new(gpu, crowd, strategy)?;
     let mut plan = Plan::new(poses.table(gpu, crowd, strategy)?);
     match &poses {
-        Poses::Host => {
+        PoseSource::Host => {
             plan.table.bind_numbers(gpu, false);
             let upload = Upload::new(gpu, crowd, &mut plan.table, palette, job)?;
             plan.push(upload);
         }
-        Poses::Baked(baked) => {
+        PoseSource::Baked(baked) => {
             plan.play(gpu, crowd, strategy, job)?;
             let bake = Bake::new(gpu, crowd, &mut plan.table, baked)?;
             plan.push(bake);
         }
-        Poses::Device(clips) => {
+        PoseSource::Device(clips) => {
             plan.play(gpu, crowd, strategy, job)?;
             let mut pose = Pose::new(gpu, crowd, &mut plan.table, clips)?;
             plan.choose_walk(gpu, &mut pose)?;
@@ -77,7 +77,7 @@ pub fn plan(gpu: &Arc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Res
         }
     }
     plan.approximate(crowd, palette, &poses);
-    if let (Some(reads), Poses::Baked(_) | Poses::Device(_)) = (&job.gameplay, &poses) {
+    if let (Some(reads), PoseSource::Baked(_) | PoseSource::Device(_)) = (&job.gameplay, &poses) {
         let error = plan.approximation.map_or(0.0, |stated| stated.position);
         let gameplay = Gameplay::new(gpu, crowd, &plan.table, palette, reads, error)?;
         plan.push(gameplay);
@@ -103,7 +103,7 @@ pub fn plan(gpu: &Arc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Res
     Ok(plan)
 }
 
-impl Poses {
+impl PoseSource {
     fn new(gpu: &Gpu, crowd: &Crowd, strategy: Strategy) -> Result<Self> {
         let palette = strategy.skin.palette();
         if strategy.posing == Posing::Visible {
@@ -214,8 +214,8 @@ impl Plan {
     }
 
     /// States the error of palettes.
-    fn approximate(&mut self, crowd: &Crowd, palette: PaletteForm, poses: &Poses) {
-        if let Poses::Baked(baked) = poses {
+    fn approximate(&mut self, crowd: &Crowd, palette: PaletteForm, poses: &PoseSource) {
+        if let PoseSource::Baked(baked) = poses {
             self.approximation = Some(baked.approximation);
             self.labels.push(baked.label.clone());
         } else if palette == PaletteForm::Half {

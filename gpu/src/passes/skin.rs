@@ -3,7 +3,7 @@
 
 use crate::crowd::table::{CrowdTable, Dispatch};
 use crate::device::{BindGroup, Buffer, Command, Named, Recorder, Resource, named};
-use crate::forms::kind::{self, Kind, ONE_CHUNK};
+use crate::forms::kind::{self, ONE_CHUNK, ShaderVariant};
 use crate::forms::mesh::{MeshForm, upload_meshes};
 use crate::forms::morph::MorphForm;
 use crate::forms::output::OutputForm;
@@ -109,7 +109,7 @@ impl SkinKernel {
     }
 
     /// Form of the vertices of groups of a kind.
-    fn written(&self, kind: Kind) -> OutputForm {
+    fn written(&self, kind: ShaderVariant) -> OutputForm {
         self.output.unwrap_or(OutputForm::of(kind.format.encoding))
     }
 
@@ -117,7 +117,7 @@ impl SkinKernel {
     ///
     /// # Panics
     /// The file imports from a file or a role that does not exist; the message names the line.
-    pub fn shader(&self, kind: Kind) -> String {
+    pub fn shader(&self, kind: ShaderVariant) -> String {
         let mut roles = kind::roles(kind.mesh, self.palette, kind.morph);
         roles.extend(self.written(kind).written_by(kind.format.floats()));
         roles.push(if self.is_merged() {
@@ -133,7 +133,7 @@ impl SkinKernel {
     }
 
     /// Compiles it for groups of a kind.
-    fn compile(&self, gpu: &Gpu, kind: Kind) -> Result<Kernel> {
+    fn compile(&self, gpu: &Gpu, kind: ShaderVariant) -> Result<Kernel> {
         // A kernel from outside this crate runs with bounds checks.
         let trusted = self.text.is_none();
         let constants = self.constants(kind, gpu.adapter.packs);
@@ -141,7 +141,7 @@ impl SkinKernel {
     }
 
     /// Values of the overrides, including the kernel's own, on an adapter that packs numbers by one instruction or does not.
-    pub fn constants(&self, kind: Kind, packs: bool) -> Constants {
+    pub fn constants(&self, kind: ShaderVariant, packs: bool) -> Constants {
         let mut constants = kind.constants();
         if self.written(kind) == OutputForm::Packed {
             constants.push(("BUILTIN_PACKING", u32::from(packs).into()));
@@ -350,7 +350,7 @@ impl CompiledSkin {
         kernel: &'static SkinKernel,
         table: &mut CrowdTable,
     ) -> Result<Self> {
-        let mut kinds = Kind::all(
+        let mut kinds = ShaderVariant::all(
             crowd,
             kernel.mesh,
             kernel.palette,
@@ -435,7 +435,7 @@ impl CompiledSkin {
     pub(crate) fn alone(
         gpu: &Gpu,
         kernel: &'static SkinKernel,
-        kind: Kind,
+        kind: ShaderVariant,
         numbers: &layout::Chunk,
         inputs: Vec<Named>,
     ) -> Result<Self> {

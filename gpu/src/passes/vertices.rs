@@ -3,7 +3,7 @@
 use crate::crowd::table::{CrowdTable, Visible};
 use crate::device::buffers::output_sizes;
 use crate::device::{BindGroup, Buffer, Commands, Recorder};
-use crate::forms::kind::{Kind, vertex_shader};
+use crate::forms::kind::{ShaderVariant, vertex_shader};
 use crate::forms::output::OutputForm;
 use crate::forms::palettes::PaletteForm;
 use crate::kernel::GroupLayout;
@@ -107,7 +107,7 @@ impl VertexAccess {
     }
 
     /// The complete shader that draws groups of a kind, from its root file in shaders/.
-    pub fn shader(self, kind: Kind, root: &str) -> String {
+    pub fn shader(self, kind: ShaderVariant, root: &str) -> String {
         match self {
             Self::Skins(palette) => vertex_shader(kind.mesh, palette, kind.morph, root),
             Self::Reads { output, merged } => {
@@ -124,7 +124,7 @@ pub struct VertexSource {
     /// How shaders that draw it get the vertices.
     pub access: VertexAccess,
     /// The kind of each of the crowd's groups.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<ShaderVariant>,
     /// Layout of group 0.
     pub layout: GroupLayout,
     /// The batches as they are drawn.

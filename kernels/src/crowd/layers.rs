@@ -21,7 +21,7 @@ const USUAL_WEIGHTS: RangeInclusive<f32> = 1e-6..=1e6;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, NoUninit)]
 #[cfg_attr(
     feature = "serde",
-    derive(serde::Deserialize),
+    derive(serde::Deserialize, serde::Serialize),
     serde(rename_all = "lowercase")
 )]
 #[repr(u8)]
@@ -51,7 +51,7 @@ pub enum Playback {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, NoUninit)]
 #[cfg_attr(
     feature = "serde",
-    derive(serde::Deserialize),
+    derive(serde::Deserialize, serde::Serialize),
     serde(rename_all = "lowercase")
 )]
 #[repr(u8)]

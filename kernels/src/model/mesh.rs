@@ -279,24 +279,7 @@ impl Mesh {
         materials: usize,
         notes: &mut Notes,
     ) -> Result<Self, DataError> {
-        let vertex_count = primitives.iter().map(|p| p.positions.len()).sum::<usize>();
-        if vertex_count == 0 {
-            return Err(DataError::new(
-                "mesh",
-                "no skinned vertex; expected at least one",
-            ));
-        }
-        let most = u32::MAX as usize / MAX_INFLUENCES;
-        if vertex_count > most {
-            return Err(DataError::new(
-                "mesh",
-                format!("{vertex_count} vertices; expected at most {most}"),
-            ));
-        }
-        for (index, primitive) in primitives.iter().enumerate() {
-            check_primitive(primitive, skins, materials, targets.len())
-                .map_err(|problem| DataError::new(format!("primitive {index}"), problem))?;
-        }
+        let vertex_count = checked(&primitives, skins, materials, targets.len())?;
         let found = primitives.len();
         primitives.retain(|primitive| !primitive.positions.is_empty());
         let empty = found - primitives.len();
@@ -335,46 +318,63 @@ impl Mesh {
             // The model sets this later, because it knows the rest pose.
             cube: Cube::around([0.0; 3], [0.0; 3]),
         };
+        mesh.add_runs(&vertices);
+        let stored = mesh.stored(&primitives);
+        mesh.add_triangles(&primitives, &stored);
+        let mut deltas = Vec::new();
+        for (primitive, stored) in primitives.iter().zip(&stored) {
+            deltas.extend(primitive.targets.iter().map(|deltas| (deltas, &stored[..])));
+        }
+        mesh.targets = Targets::new(targets, deltas, vertex_count, with_tangents)?;
+        Ok(mesh)
+    }
+
+    /// Appends the influences of sorted vertices, run by run.
+    fn add_runs(&mut self, vertices: &[SortedVertex]) {
         let mut first_vertex = 0;
         for run in vertices.chunk_by(|a, b| a.pairs.len() == b.pairs.len()) {
             let run_length = run.len() as u32;
-            mesh.runs.push(VertexRun {
+            self.runs.push(VertexRun {
                 influences: run[0].pairs.len() as u32,
                 first_vertex,
                 vertex_count: run_length,
-                first_influence: mesh.joints.len() as u32,
+                first_influence: self.joints.len() as u32,
             });
             first_vertex += run_length;
             for &(joint, weight) in run.iter().flat_map(|vertex| &vertex.pairs) {
-                mesh.joints.push(joint);
-                mesh.weights.push(weight);
-                mesh.entries = mesh.entries.max(usize::from(joint) + 1);
+                self.joints.push(joint);
+                self.weights.push(weight);
+                self.entries = self.entries.max(usize::from(joint) + 1);
             }
         }
+    }
 
+    /// For each vertex of each primitive, where the mesh stores it.
+    fn stored(&self, primitives: &[PrimitiveData]) -> Vec<Vec<u32>> {
         let mut stored: Vec<Vec<u32>> = primitives
             .iter()
             .map(|p| vec![0; p.positions.len()])
             .collect();
-        for (vertex, source) in (0..).zip(&mesh.sources) {
+        for (vertex, source) in (0..).zip(&self.sources) {
             stored[source.primitive as usize][source.vertex as usize] = vertex;
         }
-        let mut deltas = Vec::new();
+        stored
+    }
+
+    /// Appends the triangles of primitives, whose vertices are `stored` there.
+    fn add_triangles(&mut self, primitives: &[PrimitiveData], stored: &[Vec<u32>]) {
         for (index, primitive) in primitives.iter().enumerate() {
             let stored = &stored[index];
-            deltas.extend(primitive.targets.iter().map(|deltas| (deltas, &stored[..])));
-            let first_index = mesh.indices.len() as u32;
-            mesh.indices
+            let first_index = self.indices.len() as u32;
+            self.indices
                 .extend(primitive.indices.iter().map(|&i| stored[i as usize]));
             for subset in &primitive.subsets {
-                mesh.primitives[index].subsets.push(Subset {
+                self.primitives[index].subsets.push(Subset {
                     material: subset.material,
                     indices: first_index + subset.indices.start..first_index + subset.indices.end,
                 });
             }
         }
-        mesh.targets = Targets::new(targets, deltas, vertex_count, with_tangents)?;
-        Ok(mesh)
     }
 
     /// The primitives in the form that importers give, in file order; joints are indices into the primitive's skin
@@ -444,18 +444,6 @@ impl Mesh {
             }
             primitives[origin.primitive as usize].targets.push(deltas);
         }
-    }
-
-    /// The stored vertices by influence count and then in the order of the file, which versions before 2026-11-27 stored: for
-    /// hashes. [`Mesh::sources`] has the vertices of the file.
-    #[doc(hidden)]
-    pub fn file_order(&self) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..self.vertex_count() as u32).collect();
-        for run in &self.runs {
-            let vertices = &mut order[run.first_vertex as usize..][..run.vertex_count as usize];
-            vertices.sort_unstable_by_key(|&vertex| self.sources[vertex as usize]);
-        }
-        order
     }
 
     /// The box around the positions.
@@ -554,6 +542,37 @@ fn in_order<T: Copy + Default>(
         });
     }
     values
+}
+
+/// Number of vertices of all primitives.
+///
+/// # Errors
+/// None or too many, or a primitive that does not fit the model.
+fn checked(
+    primitives: &[PrimitiveData],
+    skins: &[Skin],
+    materials: usize,
+    targets: usize,
+) -> Result<usize, DataError> {
+    let vertex_count = primitives.iter().map(|p| p.positions.len()).sum::<usize>();
+    if vertex_count == 0 {
+        return Err(DataError::new(
+            "mesh",
+            "no skinned vertex; expected at least one",
+        ));
+    }
+    let most = u32::MAX as usize / MAX_INFLUENCES;
+    if vertex_count > most {
+        return Err(DataError::new(
+            "mesh",
+            format!("{vertex_count} vertices; expected at most {most}"),
+        ));
+    }
+    for (index, primitive) in primitives.iter().enumerate() {
+        check_primitive(primitive, skins, materials, targets)
+            .map_err(|problem| DataError::new(format!("primitive {index}"), problem))?;
+    }
+    Ok(vertex_count)
 }
 
 fn check_primitive(
@@ -777,7 +796,6 @@ mod tests {
             mesh.positions(),
             [[2.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0; 3], [0.0; 3]]
         );
-        assert_eq!(mesh.file_order(), [1, 0, 2, 3]);
         assert_eq!(
             mesh.runs()
                 .iter()

@@ -13,7 +13,7 @@ use super::palettes::is_sparse;
 use super::pose_cache::{CachedTicks, due};
 use super::recipe::{blend_between, blend_layers, steady_merge};
 use super::side_by_side::{Affine, Local, run_lanes};
-use super::strips_to_model::{Levels, strips_to_model};
+use super::strips_to_model::{JointLevels, strips_to_model};
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group, Layers, UpdateRate};
 use crate::model::Rows;
@@ -128,7 +128,7 @@ pub struct CrowdPose {
     width: Width,
     sampler: BlockSampler,
     /// For each group; empty in scalar code.
-    levels: Vec<Levels>,
+    levels: Vec<JointLevels>,
     plan: PartPlan,
     buffers: Vec<Mutex<Poses>>,
     /// Memory of each thread for a block's palettes.
@@ -259,7 +259,8 @@ impl CrowdPose {
         if width == Width::Block {
             clips = BlockSampler::bytes(crowd);
             for group in crowd.groups() {
-                poses += size_of::<Levels>() as u64 + Levels::bytes(group.model.skeleton());
+                poses +=
+                    size_of::<JointLevels>() as u64 + JointLevels::bytes(group.model.skeleton());
             }
         }
         PoseMemory { clips, poses }
@@ -298,7 +299,7 @@ impl CrowdPose {
             sampler = BlockSampler::new(crowd, isa);
             levels.reserve_exact(crowd.groups().len());
             for group in crowd.groups() {
-                levels.push(Levels::new(group.model.skeleton()));
+                levels.push(JointLevels::new(group.model.skeleton()));
             }
         }
         let mut idle = Vec::new();

@@ -9,16 +9,16 @@ use crate::simd::{self, Isa, Kernel, Simd};
 use glam::Vec4;
 
 /// A joint and its parent.
-struct Bone {
+struct LevelJoint {
     joint: u16,
     parent: u16,
 }
 
 /// The joints of a skeleton that have a parent, level by level down the hierarchy: neighbours in the list seldom depend on
 /// each other, so a processor multiplies several matrices at a time.
-pub(super) struct Levels(Vec<Bone>);
+pub(super) struct JointLevels(Vec<LevelJoint>);
 
-impl Levels {
+impl JointLevels {
     /// The levels of a skeleton.
     pub fn new(skeleton: &Skeleton) -> Self {
         let mut depths = Vec::with_capacity(skeleton.len());
@@ -30,7 +30,7 @@ impl Levels {
             }
             depths.push(depths[usize::from(parent)] + 1);
             let joint = joint as u16;
-            bones.push(Bone { joint, parent });
+            bones.push(LevelJoint { joint, parent });
         }
         bones.sort_by_key(|bone| depths[usize::from(bone.joint)]);
         Self(bones)
@@ -38,7 +38,7 @@ impl Levels {
 
     /// Bytes of the levels of a skeleton.
     pub fn bytes(skeleton: &Skeleton) -> u64 {
-        (skeleton.len() * size_of::<Bone>()) as u64
+        (skeleton.len() * size_of::<LevelJoint>()) as u64
     }
 }
 
@@ -46,7 +46,7 @@ impl Levels {
 pub(super) fn strips_to_model(
     isa: Isa,
     skeleton: &Skeleton,
-    levels: &Levels,
+    levels: &JointLevels,
     local: &[Local<STRIP>],
     model: &mut [Rows],
 ) {
@@ -63,7 +63,7 @@ pub(super) fn strips_to_model(
 
 struct StripsToModel<'a> {
     skeleton: &'a Skeleton,
-    levels: &'a Levels,
+    levels: &'a JointLevels,
     local: &'a [Local<STRIP>],
     model: &'a mut [Rows],
 }
@@ -84,7 +84,7 @@ impl Kernel for StripsToModel<'_> {
         for (joint, matrix) in self.skeleton.matrices() {
             model[usize::from(*joint)] = *matrix;
         }
-        for Bone { joint, parent } in &self.levels.0 {
+        for LevelJoint { joint, parent } in &self.levels.0 {
             let own = vectors(&model[usize::from(*joint)]);
             let matrix = S::product_128(&model[usize::from(*parent)], &own);
             write(&matrix, &mut model[usize::from(*joint)]);

@@ -4,7 +4,7 @@ mod point;
 mod record;
 mod search;
 
-use super::common::Named;
+use super::common::MustRun;
 use super::settings::AxisArguments;
 use super::{
     ClockArguments, Exit, Progress, ScreenArguments, UsageError, WorkloadArguments, built_from,
@@ -12,10 +12,10 @@ use super::{
 };
 use anyhow::bail;
 use clap::Args;
-use record::Record;
+use record::RunRecord;
 use skinbench::harness::environment::Environment;
 use skinbench::harness::governor::governor;
-use skinbench::harness::sweep::{Axes, Shard, distinct};
+use skinbench::harness::sweep::{Shard, SweepAxes, distinct};
 use skinbench::harness::{Disturbance, RunOptions};
 use skinbench::report::remark::Remark;
 use skinbench::report::run_text;
@@ -91,7 +91,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let scenes = arguments.workload.scenes()?;
     let names: Vec<&str> = scenes.iter().map(|scene| scene.name.as_str()).collect();
     distinct_names("scenes", &names)?;
-    let axes = Axes {
+    let axes = SweepAxes {
         settings: arguments.axes.0.clone(),
         threads: arguments.workload.machine.threads.clone(),
     };
@@ -151,7 +151,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let results = Results::append(&folder, session)?;
     let progress = Progress::new(scenes.len() * course.plans.len());
-    let mut record = Record::new(results, folder, environment, progress)?;
+    let mut record = RunRecord::new(results, folder, environment, progress)?;
     record.keep_known(arguments.frames)?;
     record.prints_json = arguments.json;
     record.keeps_partial = course.plans.len() == 1;
@@ -171,7 +171,7 @@ fn measure(
     arguments: &Arguments,
     scenes: &[Scene],
     course: &point::Course,
-    mut record: Record,
+    mut record: RunRecord,
 ) -> anyhow::Result<Exit> {
     let screen = arguments.screen.screen();
     let mut verdicts = String::new();
@@ -217,14 +217,14 @@ fn measure(
 fn finish(
     arguments: &Arguments,
     course: &point::Course,
-    record: Record,
+    record: RunRecord,
     verdicts: &str,
 ) -> anyhow::Result<Exit> {
     let screen = arguments.screen.screen();
     let named = if course.plans.len() == 1 {
-        Named::Everywhere
+        MustRun::Everywhere
     } else {
-        Named::Somewhere
+        MustRun::Somewhere
     };
     let exit = common::exit(&arguments.workload.backends.backends, &record.ended, named);
     let kept = record.kept;

@@ -1,24 +1,24 @@
 //! The measurement of one scene at one point.
 
-use super::record::{Record, Recorder};
+use super::record::{RunRecord, RunRecorder};
 use super::{common, tell};
 use skinbench::backend::Context;
 use skinbench::frame::Stage;
 use skinbench::harness::environment::Environment;
 use skinbench::harness::run::{self, Ended};
-use skinbench::harness::sweep::Plan;
+use skinbench::harness::sweep::SweepPoint;
 use skinbench::harness::{MachineLimits, Outcome, RunOptions, Status};
 use skinbench::registry::BackendEntry;
 use skinbench::report::{Screen, card, findings, run_table, run_text};
 use skinbench::results::MeasuredScene;
-use skinbench::scene::{BuiltScene, Scene, words};
+use skinbench::scene::{BuiltScene, Scene};
 use skinbench::wording::counted;
 use std::time::Duration;
 
 /// What every scene of a run is measured at, and how.
 pub struct Course {
     /// The points.
-    pub plans: Vec<Plan>,
+    pub plans: Vec<SweepPoint>,
     /// The contexts of all threads that points ask for; the first is that of points without a number.
     pub contexts: Vec<Context>,
     /// Options of each measurement.
@@ -42,7 +42,7 @@ pub struct MeasuredPoint {
 
 impl Course {
     /// The context of a point's threads.
-    pub fn context(&self, plan: &Plan) -> &Context {
+    pub fn context(&self, plan: &SweepPoint) -> &Context {
         let Some(threads) = plan.threads else {
             return &self.contexts[0];
         };
@@ -59,9 +59,9 @@ impl Course {
     pub fn point(
         &self,
         scene: &Scene,
-        plan: &Plan,
+        plan: &SweepPoint,
         racing: &[&'static BackendEntry],
-        record: &mut Record,
+        record: &mut RunRecord,
     ) -> anyhow::Result<MeasuredPoint> {
         let scene = scene.clone().with(plan.settings.clone());
         let scene = scene.build(common::memory())?;
@@ -97,7 +97,7 @@ impl Course {
                 backends: missing,
                 ..self.options.clone()
             };
-            let mut recorder = Recorder {
+            let mut recorder = RunRecorder {
                 measured: &measured,
                 record: &mut *record,
                 partial: Vec::new(),
@@ -169,7 +169,7 @@ impl MeasuredPoint {
     }
 
     /// The point and its fastest backends in a line, and warnings in lines of their own.
-    pub fn lines(&self, plan: &Plan) -> String {
+    pub fn lines(&self, plan: &SweepPoint) -> String {
         let kept = if self.is_kept {
             " (kept from an earlier run)"
         } else {
@@ -188,7 +188,11 @@ impl MeasuredPoint {
     }
 
     /// The series that end here for backends whose frame took longer than `most`.
-    pub fn slower_than(&self, most: Duration, plan: &Plan) -> Vec<(Plan, &'static str)> {
+    pub fn slower_than(
+        &self,
+        most: Duration,
+        plan: &SweepPoint,
+    ) -> Vec<(SweepPoint, &'static str)> {
         let mut slow = Vec::new();
         for (name, _, frame) in &self.results {
             if let Some(frame) = frame.filter(|frame| *frame > most) {
@@ -206,14 +210,14 @@ impl MeasuredPoint {
 }
 
 /// The words for a plan: its number of instances and its other settings, each after a comma.
-pub fn words_for(plan: &Plan) -> String {
+pub fn words_for(plan: &SweepPoint) -> String {
     let mut text = String::new();
     if let Some(instances) = plan.settings.instances {
         text += &format!(", {}", counted(instances, "instance"));
     }
-    for (name, value) in &plan.series().settings.chosen() {
-        let value = words(value).join(",");
-        text += &format!(", {} {value}", name.replace('_', " "));
+    for chosen in plan.series().settings.chosen() {
+        let name = chosen.setting.name.replace('_', " ");
+        text += &format!(", {name} {}", chosen.words.join(","));
     }
     if let Some(threads) = plan.threads {
         text += &format!(", threads {threads}");

@@ -7,7 +7,7 @@ use skinbench::backend::Context;
 use skinbench::frame::{AdapterSummary, Clock, Stage};
 use skinbench::harness::environment::{self, Environment};
 use skinbench::harness::run::Ended;
-use skinbench::harness::{MachineLimits, Observer, Outcome, Status, Step};
+use skinbench::harness::{MachineLimits, Observer, Outcome, RunStep, Status};
 use skinbench::results::{LimitsRow, MeasuredScene, Point, Recorded, Results, Row};
 use std::collections::{HashMap, HashSet};
 use std::env;
@@ -26,10 +26,10 @@ pub struct Known {
 }
 
 /// What tells a measurement: point, adapter and backend.
-type Key = (Point, Option<String>, String);
+type MeasuredKey = (Point, Option<String>, String);
 
 /// The files of a run, as far as they can be written: a full disk must not cost the tables.
-pub struct Record {
+pub struct RunRecord {
     results: Results,
     folder: PathBuf,
     /// The first error of writing.
@@ -42,7 +42,7 @@ pub struct Record {
     /// Number of points so far.
     points: u32,
     /// Results that need not be measured again.
-    known: HashMap<Key, Known>,
+    known: HashMap<MeasuredKey, Known>,
     /// Scenes and numbers of threads whose limits are written.
     limited: HashSet<(String, usize)>,
     /// The progress.
@@ -57,7 +57,7 @@ pub struct Record {
     pub keeps_partial: bool,
 }
 
-impl Record {
+impl RunRecord {
     /// A record in a folder.
     pub fn new(
         results: Results,
@@ -192,17 +192,17 @@ fn checksum_of_binary() -> io::Result<String> {
 }
 
 /// Writes each backend's rows as soon as it is finished, and shows the progress.
-pub struct Recorder<'a> {
+pub struct RunRecorder<'a> {
     pub measured: &'a MeasuredScene<'a>,
-    pub record: &'a mut Record,
+    pub record: &'a mut RunRecord,
     /// Backends that an interruption ended early.
     pub partial: Vec<&'static str>,
     /// Finished backends.
     pub outcomes: Vec<Outcome>,
 }
 
-impl Observer for Recorder<'_> {
-    fn progress(&mut self, step: &Step) {
+impl Observer for RunRecorder<'_> {
+    fn progress(&mut self, step: &RunStep) {
         self.record.progress.progress(step);
     }
 

@@ -1,7 +1,7 @@
 //! The search for the largest crowd within a time, within a number of bytes, or both.
 
 use super::point::{Course, words_for};
-use super::record::Record;
+use super::record::RunRecord;
 use super::{common, tell};
 use anyhow::bail;
 use bytesize::ByteSize;
@@ -9,7 +9,7 @@ use skinbench::error::DataError;
 use skinbench::frame::BackendError;
 use skinbench::harness::Status;
 use skinbench::harness::run;
-use skinbench::harness::sweep::{Bounds, Plan, Search};
+use skinbench::harness::sweep::{Search, SearchBounds, SweepPoint};
 use skinbench::registry::BackendEntry;
 use skinbench::report::places::crowd;
 use skinbench::report::size as bytes_in_words;
@@ -44,7 +44,7 @@ pub fn size(text: &str) -> Result<u64, &'static str> {
 /// A backend in a series of points of a scene.
 struct Searched<'a> {
     scene: &'a Scene,
-    plan: &'a Plan,
+    plan: &'a SweepPoint,
     entry: &'static BackendEntry,
 }
 
@@ -69,7 +69,7 @@ fn searched<'a>(scenes: &'a [Scene], course: &'a Course) -> Vec<Searched<'a>> {
 pub fn run(
     scenes: &[Scene],
     course: &Course,
-    record: &mut Record,
+    record: &mut RunRecord,
     budgets: &Budgets,
 ) -> anyhow::Result<String> {
     let searched = searched(scenes, course);
@@ -136,7 +136,7 @@ pub fn check_memory(scenes: &[Scene], course: &Course, budget: u64) -> anyhow::R
 
 impl Searched<'_> {
     /// The plan with another number of instances, or with as few as the scene can have.
-    fn sized(&self, instances: u64) -> Plan {
+    fn sized(&self, instances: u64) -> SweepPoint {
         let least = self.scene.least_instances();
         self.plan.with_instances(Some(instances.max(least)))
     }
@@ -156,7 +156,7 @@ impl Searched<'_> {
     }
 
     /// The answer: the largest crowds by memory and by time, and what ended the search.
-    fn answer(&self, course: &Course, record: &mut Record, budgets: &Budgets) -> String {
+    fn answer(&self, course: &Course, record: &mut RunRecord, budgets: &Budgets) -> String {
         let mut answers = Vec::new();
         if let Err(error) = self.search(course, record, budgets, &mut answers) {
             answers.push(format!("{error:#}"));
@@ -167,7 +167,7 @@ impl Searched<'_> {
     fn search(
         &self,
         course: &Course,
-        record: &mut Record,
+        record: &mut RunRecord,
         budgets: &Budgets,
         answers: &mut Vec<String>,
     ) -> anyhow::Result<()> {
@@ -223,7 +223,7 @@ impl Searched<'_> {
     fn trial(
         &self,
         course: &Course,
-        record: &mut Record,
+        record: &mut RunRecord,
         instances: u64,
     ) -> anyhow::Result<Option<Duration>> {
         let measured = course.point(self.scene, &self.sized(instances), &[self.entry], record)?;
@@ -236,7 +236,7 @@ impl Searched<'_> {
 }
 
 /// The largest crowd that fits a number of bytes.
-fn by_memory(scene: &str, Bounds { fits, exceeds }: Bounds) -> String {
+fn by_memory(scene: &str, SearchBounds { fits, exceeds }: SearchBounds) -> String {
     let Some((instances, taken)) = fits else {
         return match exceeds {
             Some((_, taken)) if taken.is_finite() => {
@@ -258,7 +258,7 @@ fn by_memory(scene: &str, Bounds { fits, exceeds }: Bounds) -> String {
 }
 
 /// The largest crowd that fits a time.
-fn by_time(scene: &str, Bounds { fits, exceeds }: Bounds) -> String {
+fn by_time(scene: &str, SearchBounds { fits, exceeds }: SearchBounds) -> String {
     let exceeds = exceeds.filter(|bound| bound.1.is_finite());
     let Some((instances, _)) = fits else {
         return match exceeds {

@@ -4,7 +4,7 @@ use super::disturbance::Disturber;
 use super::options::RunOptions;
 use super::order::WarmUp;
 use super::outcome::{Outcome, Resources, StageTimes, add, times_of};
-use super::pacing::{ClockedFrame, Clocks, PacedFrame, Pacing, Rig};
+use super::pacing::{ClockedFrame, Clocks, MeasuredFrame, PacedFrame, Pacing};
 use super::processor_clock::ProcessorClock;
 use super::thread_clocks::ThreadClocks;
 use crate::backend::{Flight, Prepared, SelfTimed, Ticket};
@@ -472,7 +472,7 @@ struct BenchRig<'b, 's, 'a, F> {
     run: F,
 }
 
-impl<F> Rig for BenchRig<'_, '_, '_, F>
+impl<F> MeasuredFrame for BenchRig<'_, '_, '_, F>
 where
     F: FnMut(&mut Bench, &mut Subject) -> Result<Duration>,
 {

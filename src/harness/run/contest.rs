@@ -3,7 +3,7 @@
 use super::audit::Auditor;
 use super::bench::{Bench, Contender, Probe};
 use super::demand::Demand;
-use super::observer::{Observer, Step};
+use super::observer::{Observer, RunStep};
 use super::options::RunOptions;
 use super::order::{Event, Order, Pace};
 use super::outcome::{Floor, Outcome, Status, times_of};
@@ -543,7 +543,7 @@ impl<'a> Contest<'a> {
         let at_hand = at_hand as f64 * (verifying + (1.0 - verifying) * measured);
         let done =
             (self.outcomes.len() as f64 + at_hand) / self.options.backends.len().max(1) as f64;
-        self.observer.progress(&Step {
+        self.observer.progress(&RunStep {
             activity,
             backend: entry.map(|entry| entry.name),
             parity,

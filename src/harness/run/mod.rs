@@ -22,7 +22,7 @@ mod simulated_device_tests;
 mod thread_clocks;
 
 pub use demand::{passes, promised_memory};
-pub use observer::{Observer, Step};
+pub use observer::{Observer, RunStep};
 pub use options::{Disturbance, RunOptions};
 pub use outcome::{Ended, Floor, Outcome, RelativeClock, Resources, StageTimes, Status};
 

@@ -7,7 +7,7 @@ use std::io;
 
 /// Current step of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Step<'a> {
+pub struct RunStep<'a> {
     /// Kind of work: `verifying`, `warming up` or `measuring`.
     pub activity: &'static str,
     /// Name of the backend at work; `None` while the machine is measured.
@@ -18,7 +18,7 @@ pub struct Step<'a> {
     pub done: f64,
 }
 
-impl fmt::Display for Step<'_> {
+impl fmt::Display for RunStep<'_> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(
             f,
@@ -32,7 +32,7 @@ impl fmt::Display for Step<'_> {
 /// Observer of a run. By default it ignores what is reported and lets the run go on; `()` is such an observer.
 pub trait Observer {
     /// Reports the current step.
-    fn progress(&mut self, _step: &Step) {}
+    fn progress(&mut self, _step: &RunStep) {}
     /// Returns whether to stop after the current frame.
     fn interrupted(&self) -> bool {
         false

@@ -20,7 +20,7 @@ const FEW: f64 = 0.1;
 const ENOUGH: usize = 8;
 
 /// What measures a frame: a bench, or in tests recorded frames.
-pub(super) trait Rig {
+pub(super) trait MeasuredFrame {
     /// What keeps the device's clock up; `None` if the frame is not paced.
     fn pacer(&self) -> Option<Pacer<'_>>;
 
@@ -59,7 +59,7 @@ impl PacedFrame {
 impl Pacing {
     /// Runs a frame between two measurements of the clock, and again while these show that it was not steady, a bounded
     /// number of times.
-    pub fn frame(&mut self, rig: &mut impl Rig) -> Result<PacedFrame> {
+    pub fn frame(&mut self, rig: &mut impl MeasuredFrame) -> Result<PacedFrame> {
         let mut attempt = 0;
         loop {
             rig.prepare(attempt == 0)?;
@@ -318,7 +318,7 @@ mod tests {
         }
     }
 
-    impl Rig for Replay {
+    impl MeasuredFrame for Replay {
         fn pacer(&self) -> Option<Pacer<'_>> {
             Some(Pacer {
                 spinner: self,

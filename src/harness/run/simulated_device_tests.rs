@@ -227,8 +227,8 @@ fn create_more(context: &Context) -> Box<dyn Backend> {
 
 /// Two backends of the simulated device.
 static BACKENDS: [BackendEntry; 2] = [
-    Constructor::Host(&create).named("simulated", "for tests"),
-    Constructor::Host(&create_more).named("simulated:more", "for tests"),
+    Constructor::Function(&create).named("simulated", "for tests"),
+    Constructor::Function(&create_more).named("simulated:more", "for tests"),
 ];
 
 /// Nanoseconds of a frame of a backend on the device at its best clock.

@@ -3,5 +3,5 @@
 mod plan;
 mod search;
 
-pub use plan::{Axes, Plan, Shard, distinct};
-pub use search::{Bounds, Search};
+pub use plan::{Shard, SweepAxes, SweepPoint, distinct};
+pub use search::{Search, SearchBounds};

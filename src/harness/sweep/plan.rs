@@ -4,7 +4,7 @@ use crate::scene::Settings;
 
 /// Values to combine; an empty axis leaves the scene as it is.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Axes {
+pub struct SweepAxes {
     /// Threads of parallel backends.
     pub threads: Vec<u32>,
     /// For each setting that varies its values, each in settings of its own. The last ones change most often; those are
@@ -14,14 +14,14 @@ pub struct Axes {
 
 /// One crowd that is to be measured.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Plan {
+pub struct SweepPoint {
     /// Threads of parallel backends; `None` for as many as the processor has.
     pub threads: Option<u32>,
     /// Settings that replace those of the scene.
     pub settings: Settings,
 }
 
-impl Plan {
+impl SweepPoint {
     /// The same point with so many instances of all groups together; `None` for those of the scene.
     pub fn with_instances(&self, instances: Option<u64>) -> Self {
         Self {
@@ -69,8 +69,8 @@ impl std::str::FromStr for Shard {
 
 /// The points that differ from each other where `draws` says that frames of a point draw: where nothing is drawn,
 /// numbers of passes make no difference, and the first of them is kept, as 0.
-pub fn distinct(points: Vec<Plan>, draws: impl Fn(&Plan) -> bool) -> Vec<Plan> {
-    let mut distinct: Vec<Plan> = Vec::with_capacity(points.len());
+pub fn distinct(points: Vec<SweepPoint>, draws: impl Fn(&SweepPoint) -> bool) -> Vec<SweepPoint> {
+    let mut distinct: Vec<SweepPoint> = Vec::with_capacity(points.len());
     for mut point in points {
         if point.settings.passes.is_some() && !draws(&point) {
             point.settings.passes = Some(0);
@@ -82,25 +82,25 @@ pub fn distinct(points: Vec<Plan>, draws: impl Fn(&Plan) -> bool) -> Vec<Plan> {
     distinct
 }
 
-impl Axes {
+impl SweepAxes {
     /// The points of a part of the run. Threads change least often, instances most often and in rising order.
-    pub fn points(&self, shard: Shard) -> Vec<Plan> {
+    pub fn points(&self, shard: Shard) -> Vec<SweepPoint> {
         let mut threads: Vec<_> = self.threads.iter().copied().map(Some).collect();
         threads.sort_unstable();
         threads.dedup();
         threads.resize(threads.len().max(1), None);
         let mut points = Vec::new();
         for threads in threads {
-            points.push(Plan {
+            points.push(SweepPoint {
                 threads,
-                ..Plan::default()
+                ..SweepPoint::default()
             });
         }
         for axis in self.settings.iter().filter(|axis| !axis.is_empty()) {
             let mut combined = Vec::with_capacity(points.len() * axis.len());
             for point in &points {
                 for value in axis {
-                    combined.push(Plan {
+                    combined.push(SweepPoint {
                         settings: point.settings.clone().with(value.clone()),
                         ..*point
                     });
@@ -127,7 +127,7 @@ impl Axes {
 mod tests {
     use super::*;
 
-    fn axes() -> Axes {
+    fn axes() -> SweepAxes {
         let passes = [0, 2].map(|passes| Settings {
             passes: Some(passes),
             ..Settings::default()
@@ -136,22 +136,25 @@ mod tests {
             instances: Some(count),
             ..Settings::default()
         });
-        Axes {
+        SweepAxes {
             settings: vec![passes.into(), sizes.into()],
-            ..Axes::default()
+            ..SweepAxes::default()
         }
     }
 
     #[test]
     fn small_crowds_come_first_and_threads_last() {
-        let place = |p: &Plan| (p.settings.passes.unwrap(), p.settings.instances.unwrap());
+        let place = |p: &SweepPoint| (p.settings.passes.unwrap(), p.settings.instances.unwrap());
         let found: Vec<_> = axes().points(Shard::default()).iter().map(place).collect();
         assert_eq!(
             found,
             [(0, 10), (0, 100), (0, 1_000), (2, 10), (2, 100), (2, 1_000)]
         );
-        assert_eq!(Axes::default().points(Shard::default()), [Plan::default()]);
-        let threads = Axes {
+        assert_eq!(
+            SweepAxes::default().points(Shard::default()),
+            [SweepPoint::default()]
+        );
+        let threads = SweepAxes {
             threads: vec![2, 1, 2],
             ..axes()
         }

@@ -25,12 +25,12 @@ pub struct Search {
     trials: u32,
     most_trials: u32,
     /// The result so far.
-    pub bounds: Bounds,
+    pub bounds: SearchBounds,
 }
 
 /// Crowds around a budget, each with what it takes: nanoseconds of a frame, or bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Bounds {
+pub struct SearchBounds {
     /// The largest crowd that fits; `None` if not even one instance does.
     pub fits: Option<(u64, f64)>,
     /// The smallest tried crowd that does not fit; infinite if it was refused, for example for lack of memory.
@@ -48,7 +48,7 @@ impl Search {
             step: 8.0,
             trials: 0,
             most_trials: MEASURED,
-            bounds: Bounds::default(),
+            bounds: SearchBounds::default(),
         }
     }
 
@@ -62,14 +62,14 @@ impl Search {
             step: 64.0,
             trials: 0,
             most_trials: ASKED,
-            bounds: Bounds::default(),
+            bounds: SearchBounds::default(),
         }
     }
 
     /// The crowd to try next; `None` when the answer is close enough.
     pub fn next(&self) -> Option<u64> {
         let Self { budget, exact, .. } = *self;
-        let Bounds { fits, exceeds } = self.bounds;
+        let SearchBounds { fits, exceeds } = self.bounds;
         let least = match fits {
             Some((count, _)) => count + 1,
             None => 1,
@@ -182,7 +182,7 @@ mod tests {
         ] {
             let exact = (16_700_000 - fixed) / each;
             let Search {
-                bounds: Bounds { fits, exceeds },
+                bounds: SearchBounds { fits, exceeds },
                 trials,
                 ..
             } = search(start, fixed, each, u64::MAX);
@@ -218,7 +218,7 @@ mod tests {
         let none = search(100, 20_000_000, 1, u64::MAX).bounds;
         assert_eq!(
             none,
-            Bounds {
+            SearchBounds {
                 fits: None,
                 exceeds: Some((1, 20_000_001.0))
             }
@@ -255,7 +255,7 @@ mod tests {
                 let taken = |count: u64| fixed + (count * each).next_multiple_of(page);
                 let Search { bounds, trials, .. } =
                     by_memory(128_000_000, start, |count| Some(taken(count)));
-                let Bounds {
+                let SearchBounds {
                     fits: Some((fits, bytes)),
                     exceeds: Some((exceeds, _)),
                 } = bounds
@@ -281,7 +281,7 @@ mod tests {
         let none = by_memory(1_000, 500, |count| Some(2_000 + count)).bounds;
         assert_eq!(
             none,
-            Bounds {
+            SearchBounds {
                 fits: None,
                 exceeds: Some((1, 2_001.0))
             }
@@ -289,7 +289,7 @@ mod tests {
         let refused = by_memory(1_000, 3, |count| (count <= 40).then_some(count)).bounds;
         assert_eq!(
             refused,
-            Bounds {
+            SearchBounds {
                 fits: Some((40, 40.0)),
                 exceeds: Some((41, f64::INFINITY))
             }

@@ -225,7 +225,7 @@ pub fn distribution(study: &Study, point: &Point) -> Option<Chart> {
 }
 
 /// A row of a chart of bars.
-struct Row {
+struct BarRow {
     name: String,
     /// What stands at the end of its bars; empty for nothing.
     figure: String,
@@ -236,7 +236,7 @@ struct Row {
 /// A chart of named rows, while its items are collected.
 pub(super) struct Rows {
     /// From the top.
-    rows: Vec<Row>,
+    rows: Vec<BarRow>,
     items: Vec<Item>,
     table: Table,
     /// The largest end of a row's bars.
@@ -255,7 +255,7 @@ impl Rows {
 
     /// Begins a row.
     pub fn begin(&mut self, name: String) {
-        self.rows.push(Row {
+        self.rows.push(BarRow {
             name,
             figure: String::new(),
             end: 0.0,
@@ -316,7 +316,7 @@ impl Rows {
             .ok()
             .filter(|count| *count > 0)?;
         let mut items = self.items;
-        for (at, Row { name, figure, end }) in self.rows.into_iter().enumerate() {
+        for (at, BarRow { name, figure, end }) in self.rows.into_iter().enumerate() {
             let middle = -0.5 - at as f64;
             let points = vec![(x.range.0, middle), (end, middle)];
             items.push(Item::new(Shape::Row { name, figure }, "", points));

@@ -2,6 +2,7 @@
 
 use super::super::description::SceneFile;
 use super::super::error::error;
+use super::super::{Setting, Settings};
 use crate::asset::Place;
 use crate::error::{DataError, LARGEST};
 use crate::wording;
@@ -10,9 +11,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
-
-/// Keys of a scene beside its settings.
-pub const SCENE_KEYS: [&str; 4] = ["seed", "resolution", "camera", "group"];
 
 impl SceneFile {
     /// The line and column of a byte.
@@ -34,21 +32,51 @@ impl SceneFile {
 
 /// A table of a scene file.
 #[derive(Clone, Copy)]
-pub struct Keys<'a> {
+pub struct TableKeys<'a> {
     pub source: &'a SceneFile,
     pub table: &'a DeTable<'a>,
     /// Byte at which it begins.
     pub at: usize,
 }
 
-impl<'a> Keys<'a> {
+impl<'a> TableKeys<'a> {
+    /// Reads those of the settings that stand in the table, and refuses keys that are neither such settings nor among
+    /// `others`, which spaces separate.
+    pub fn settings(
+        &self,
+        is_known: impl Fn(&Setting) -> bool,
+        others: &str,
+    ) -> Result<Settings, DataError> {
+        let settings = Settings::ALL.iter().filter(|setting| is_known(setting));
+        let names: Vec<&str> = settings.map(|setting| setting.name).collect();
+        let mut known: Vec<&str> = others.split_whitespace().collect();
+        known.extend(&names);
+        self.check_among(&known)?;
+        let mut values = DeTable::new();
+        for (key, value) in self.table {
+            if names.contains(&key.get_ref().as_ref()) {
+                values.insert(key.clone(), value.clone());
+            }
+        }
+        let values = Spanned::new(self.at..self.at, values);
+        let settings = Settings::deserialize(toml::Deserializer::from(values))
+            .map_err(|error| self.source.unreadable(&error))?;
+        settings
+            .check()
+            .map_err(|refused| self.error(refused.name, refused.of_key()))?;
+        Ok(settings)
+    }
+
     /// Refuses keys that are not among `known`, which spaces separate.
     pub fn check(&self, known: &str) -> Result<(), DataError> {
-        let known: Vec<&str> = known.split_whitespace().collect();
+        self.check_among(&known.split_whitespace().collect::<Vec<_>>())
+    }
+
+    fn check_among(&self, known: &[&str]) -> Result<(), DataError> {
         for key in self.table.keys() {
             let name = key.get_ref().as_ref();
             if !known.contains(&name) {
-                let problem = wording::unknown("key", name, &known);
+                let problem = wording::unknown("key", name, known);
                 return Err(self.source.error(key.span().start, problem));
             }
         }
@@ -200,17 +228,12 @@ pub fn fraction(value: f64) -> bool {
 /// The parser's message in one line, with the closest name if it says that one is unknown.
 fn problem(message: &str) -> String {
     let line = message.lines().map(str::trim).collect::<Vec<_>>().join(" ");
-    for (beginning, kind) in [("unknown field `", "key"), ("unknown variant `", "value")] {
-        let rest = line.strip_prefix(beginning);
-        let Some((name, expected)) = rest.and_then(|rest| rest.split_once('`')) else {
-            continue;
-        };
-        let mut known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
-        // Those of the top level are read apart.
-        if known.contains(&"passes") {
-            known.extend(SCENE_KEYS);
+    let rest = line.strip_prefix("unknown variant `");
+    match rest.and_then(|rest| rest.split_once('`')) {
+        Some((name, expected)) => {
+            let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+            wording::unknown("value", name, &known)
         }
-        return wording::unknown(kind, name, &known);
+        None => line,
     }
-    line
 }

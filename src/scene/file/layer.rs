@@ -1,8 +1,8 @@
 //! Conversion of keys to layers and masks.
 
 use super::super::description::ClipChoice;
-use super::super::layer::{LONGEST_SECONDS, LayerPlan, MaskPlan, Play, PlaybackMode, Times};
-use super::keys::{Keys, fraction, is_held};
+use super::super::layer::{LONGEST_SECONDS, LayerPlan, LayerTimes, MaskPlan, Play, PlaybackMode};
+use super::keys::{TableKeys, fraction, is_held};
 use crate::crowd::{Fade, LayerKind, MAX_LAYERS};
 use crate::error::DataError;
 
@@ -15,7 +15,7 @@ pub fn or_more(value: f64) -> bool {
 }
 
 /// How a group's or a layer's clip is played.
-pub fn play(keys: &Keys) -> Result<Play, DataError> {
+pub fn play(keys: &TableKeys) -> Result<Play, DataError> {
     Ok(Play {
         mode: keys.or_default("playback")?,
         phase_spread: keys.number("phase_spread", 1.0, fraction, "0 to 1")?,
@@ -30,7 +30,7 @@ pub fn play(keys: &Keys) -> Result<Play, DataError> {
 }
 
 /// A group's layers, checked against each other; `weight` and `play` are those of its own clip.
-pub fn layers(group: &Keys, weight: f64, play: &Play) -> Result<Vec<LayerPlan>, DataError> {
+pub fn layers(group: &TableKeys, weight: f64, play: &Play) -> Result<Vec<LayerPlan>, DataError> {
     let tables = group.tables("layer")?;
     let plans: Vec<LayerPlan> = tables.iter().map(layer).collect::<Result<_, _>>()?;
     let most = MAX_LAYERS - 1;
@@ -66,7 +66,7 @@ pub fn layers(group: &Keys, weight: f64, play: &Play) -> Result<Vec<LayerPlan>, 
     Ok(plans)
 }
 
-fn layer(keys: &Keys) -> Result<LayerPlan, DataError> {
+fn layer(keys: &TableKeys) -> Result<LayerPlan, DataError> {
     keys.check(LAYER_KEYS)?;
     let ClipChoice::Named(clip) = keys.required("clip")? else {
         return Err(keys.error("clip", "clip = \"*\"; expected one clip, by name or index"));
@@ -129,9 +129,9 @@ fn is_period(seconds: f64) -> bool {
     seconds > 0.0 && is_time(seconds)
 }
 
-fn times(keys: &Keys) -> Result<Option<Times>, DataError> {
+fn times(keys: &TableKeys) -> Result<Option<LayerTimes>, DataError> {
     let accepted = format!("seconds, 0 to {LONGEST_SECONDS}");
-    let times = Times {
+    let times = LayerTimes {
         every: keys.optional("every", is_period, "seconds, more than 0")?,
         lasts: keys.optional("lasts", is_period, "seconds, more than 0")?,
         start: keys.number("start", 0.0, is_time, &accepted)?,
@@ -181,7 +181,7 @@ fn times(keys: &Keys) -> Result<Option<Times>, DataError> {
     Ok(given.then_some(times))
 }
 
-fn mask(keys: &Keys) -> Result<MaskPlan, DataError> {
+fn mask(keys: &TableKeys) -> Result<MaskPlan, DataError> {
     keys.check("joints subtree weights")?;
     Ok(MaskPlan {
         joints: keys.or_default("joints")?,

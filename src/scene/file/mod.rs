@@ -6,18 +6,18 @@ mod layer;
 use super::description::{ClipChoice, DEFAULT_PEOPLE, GroupDescription};
 use super::expression::ExpressionPlan;
 use super::model_source::{is_model_file, model_endings};
-use super::{BUILT_IN_MODELS, Camera, Interpolation, ModelSource, Scene, SceneFile, Settings};
+use super::{BUILT_IN_MODELS, Camera, Effect, ModelSource, Scene, SceneFile, Settings};
 use crate::error::DataError;
 use crate::wording;
-use keys::{Keys, SCENE_KEYS, fraction, is_held, is_size};
-use serde::Deserialize;
+use keys::{TableKeys, fraction, is_held, is_size};
 use toml::de::DeTable;
 
 /// Most groups of a scene.
 const MOST_GROUPS: usize = 1_024;
-/// Keys of a group.
-const GROUP_KEYS: &str = "model models vertices influences interpolation count layout spacing clip speed speed_spread \
-    phase_spread yaw yaw_spread scale frames_per_second playback offset weight weights active_targets layer";
+/// Keys of a scene, and of a group, beside settings.
+const SCENE_KEYS: &str = "seed resolution camera group";
+const GROUP_KEYS: &str = "model count layout spacing clip speed speed_spread phase_spread yaw yaw_spread scale \
+    frames_per_second playback offset weight weights active_targets layer";
 
 impl SceneFile {
     /// Reads it.
@@ -25,34 +25,20 @@ impl SceneFile {
     /// # Errors
     /// An unknown key or a wrong value, with line and column.
     pub fn read(&self) -> Result<Scene, DataError> {
-        let mut all = DeTable::parse(&self.text).map_err(|error| self.unreadable(&error))?;
-        let mut table = DeTable::new();
-        for key in SCENE_KEYS {
-            if let Some((key, value)) = all.get_mut().remove_entry(key) {
-                table.insert(key, value);
-            }
-        }
-        let settings = Settings::deserialize(toml::Deserializer::from(all.clone()))
-            .map_err(|error| self.unreadable(&error))?;
-        let keys = Keys {
+        let table = DeTable::parse(&self.text).map_err(|error| self.unreadable(&error))?;
+        let keys = TableKeys {
             source: self,
-            table: &table,
+            table: table.get_ref(),
             at: 0,
         };
-        settings.check().map_err(|refused| {
-            let chosen = Keys {
-                table: all.get_ref(),
-                ..keys
-            };
-            chosen.error(refused.name, refused.of_key())
-        })?;
+        let settings = keys.settings(|_| true, SCENE_KEYS)?;
         let resolution = keys.get("resolution")?.unwrap_or([1280, 720]);
         if !resolution.iter().all(|pixels| (1..=8192).contains(pixels)) {
             let problem =
                 format!("resolution = {resolution:?}; expected 1 to 8192 pixels each way");
             return Err(keys.error("resolution", problem));
         }
-        let camera = camera(&keys.table("camera")?.unwrap_or(Keys {
+        let camera = camera(&keys.table("camera")?.unwrap_or(TableKeys {
             table: &DeTable::new(),
             ..keys
         }))?;
@@ -84,7 +70,7 @@ impl SceneFile {
     }
 }
 
-fn camera(keys: &Keys) -> Result<Camera, DataError> {
+fn camera(keys: &TableKeys) -> Result<Camera, DataError> {
     keys.check("orbit elevation distance field_of_view")?;
     Ok(Camera {
         orbit: keys.number("orbit", 25.0, is_held, "degrees")?,
@@ -109,17 +95,13 @@ fn camera(keys: &Keys) -> Result<Camera, DataError> {
     })
 }
 
-fn checked(keys: &Keys) -> Result<GroupDescription, DataError> {
-    keys.check(GROUP_KEYS)?;
-    let mut model = model(keys)?;
-    model.vertices = keys.optional("vertices", |n| n > 0, "1 or more")?;
-    model.influences = keys.optional("influences", |n| (1..=16).contains(&n), "1 to 16")?;
-    model.smooth = keys.or_default::<Interpolation>("interpolation")? == Interpolation::Smooth;
+fn checked(keys: &TableKeys) -> Result<GroupDescription, DataError> {
+    let settings = keys.settings(|setting| setting.effect == Effect::Group, GROUP_KEYS)?;
     let count = keys.number("count", 1, |n| n > 0, "1 or more")?;
     let weight = keys.number("weight", 1.0, layer::or_more, "a finite number, 0 or more")?;
     let play = layer::play(keys)?;
-    Ok(GroupDescription {
-        models: models(keys, model, count)?,
+    let mut group = GroupDescription {
+        models: models(keys, settings.models, count)?,
         count,
         layout: keys.or_default("layout")?,
         spacing: keys.optional("spacing", is_size, "metres, more than 0 and at most 1e18")?,
@@ -155,14 +137,18 @@ fn checked(keys: &Keys) -> Result<GroupDescription, DataError> {
             "model"
         })),
         clip_place: keys.has("clip").then(|| keys.place("clip")),
-    })
+    };
+    group.choose(&settings);
+    Ok(group)
 }
 
-/// The models of a group: one, or as many people as it asks for.
-fn models(keys: &Keys, model: ModelSource, count: u64) -> Result<Vec<ModelSource>, DataError> {
-    let most = Settings::MOST_MODELS;
-    let expected = format!("1 to {most}");
-    let wanted = keys.optional("models", |n| (1..=most).contains(&n), &expected)?;
+/// The models of a group: one, or as many people as are wanted.
+fn models(
+    keys: &TableKeys,
+    wanted: Option<u32>,
+    count: u64,
+) -> Result<Vec<ModelSource>, DataError> {
+    let model = model(keys)?;
     if !model.is_person() {
         return match wanted {
             Some(_) => {
@@ -180,7 +166,7 @@ fn models(keys: &Keys, model: ModelSource, count: u64) -> Result<Vec<ModelSource
     Ok(model.people(wanted.unwrap_or(DEFAULT_PEOPLE)))
 }
 
-fn model(keys: &Keys) -> Result<ModelSource, DataError> {
+fn model(keys: &TableKeys) -> Result<ModelSource, DataError> {
     let name: String = keys.required("model")?;
     let folder = &keys.source.folder;
     if BUILT_IN_MODELS.contains(&name.as_str()) || is_model_file(&folder.join(&name)) {

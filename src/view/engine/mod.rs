@@ -3,7 +3,7 @@
 
 use super::bind_pose::crowd_at_bind;
 use super::heat::Heat;
-use super::side::{Canvas, Side};
+use super::side::{Canvas, LiveSide};
 use super::state::{Errors, State};
 use crate::backend::{Backend, Context};
 use crate::crowd::{Crowd, REST};
@@ -22,7 +22,7 @@ use std::time::Duration;
 
 /// A measurement as the window shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Measured {
+pub struct MeasuredSides {
     /// Headings, then a row for each backend.
     pub rows: Vec<Vec<String>>,
     /// What is fastest, a fact per line.
@@ -73,7 +73,7 @@ pub struct SideShown {
 
 /// Pictures and figures that [`Engine::show`] returns.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Shown {
+pub struct ShownFrame {
     /// Numbers of the crowd; `None` until one has been built.
     pub facts: Option<Facts>,
     /// The sides.
@@ -150,7 +150,7 @@ impl Built {
 /// A side, and what it was made for.
 struct Slot {
     backend: String,
-    side: Result<Side>,
+    side: Result<LiveSide>,
 }
 
 impl Engine {
@@ -176,7 +176,7 @@ impl Engine {
     }
 
     /// Computes and draws what a state shows on this many pixels across and down.
-    pub fn show(&mut self, state: &State, size: [u32; 2]) -> Shown {
+    pub fn show(&mut self, state: &State, size: [u32; 2]) -> ShownFrame {
         if state.attempt != self.attempt {
             self.attempt = state.attempt;
             self.sides.clear();
@@ -185,10 +185,10 @@ impl Engine {
         }
         let no_threads = self.set_threads(state.threads).err();
         self.set_scene(state.scene());
-        let mut shown = Shown {
+        let mut shown = ShownFrame {
             adapter: "no adapter".into(),
             cpu: self.cpu.clone(),
-            ..Shown::default()
+            ..ShownFrame::default()
         };
         if let Ok(Context { gpu: Some(gpu), .. }) = &self.context {
             shown.adapter = gpu.adapter.summary.label();
@@ -202,7 +202,12 @@ impl Engine {
     }
 
     /// Draws the sides. Fails if there is nothing to draw with, or the crowd has no bind pose.
-    fn draw(&mut self, state: &State, size: [u32; 2], shown: &mut Shown) -> Result<(), String> {
+    fn draw(
+        &mut self,
+        state: &State,
+        size: [u32; 2],
+        shown: &mut ShownFrame,
+    ) -> Result<(), String> {
         let context = self.context.as_ref().map_err(Clone::clone)?;
         let Some(built) = &mut self.built else {
             return Ok(());
@@ -240,7 +245,7 @@ impl Engine {
                     self.sides.remove(index);
                 }
                 let side = (self.make)(backend, context).and_then(|backend| {
-                    Side::new(&*backend, context, crowd, &Job::default(), (self.memory)())
+                    LiveSide::new(&*backend, context, crowd, &Job::default(), (self.memory)())
                 });
                 self.sides.insert(
                     index,
@@ -306,7 +311,7 @@ impl Engine {
         scene: &Scene,
         names: &[String],
         observer: &mut dyn Observer,
-    ) -> Result<Measured, String> {
+    ) -> Result<MeasuredSides, String> {
         // The sides must not compete with the measurement for memory.
         self.sides.clear();
         let context = self.context.as_ref().map_err(Clone::clone)?;
@@ -334,7 +339,7 @@ impl Engine {
             Some(point) => run_table::table(&study, point).cells(),
             None => Vec::new(),
         };
-        Ok(Measured {
+        Ok(MeasuredSides {
             rows,
             text: text + &verdict,
             verdict: verdict.trim_start().to_owned(),

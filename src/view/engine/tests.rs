@@ -63,7 +63,7 @@ fn engine(memory: fn() -> u64) -> Option<Engine> {
 const SIZE: [u32; 2] = [160, 90];
 
 /// The answer of an engine to a state with these backends.
-fn show(engine: &mut Engine, backends: &[&str], change: impl FnOnce(&mut State)) -> Shown {
+fn show(engine: &mut Engine, backends: &[&str], change: impl FnOnce(&mut State)) -> ShownFrame {
     engine.show(&state(backends, change), SIZE)
 }
 
@@ -361,7 +361,7 @@ fn pictures_show_textures_and_notes_tell_of_those_that_are_missing() {
             state.run.instances = Some(4 + to.len() as u64);
         })
     };
-    let reds = |shown: &Shown| {
+    let reds = |shown: &ShownFrame| {
         covered(&shown.sides[0])
             .iter()
             .filter(|[r, g, _]| *r > 60 && *g == 0)

@@ -1,6 +1,6 @@
 //! The values that panels show, and the requests that they make.
 
-use super::super::engine::{Measured, Shown};
+use super::super::engine::{MeasuredSides, ShownFrame};
 use eframe::egui;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,7 +12,7 @@ pub const HISTORY: usize = 120;
 #[derive(Default)]
 pub struct Live {
     /// The last answer; its pictures are in `textures`.
-    pub shown: Shown,
+    pub shown: ShownFrame,
     /// The sides' pictures.
     pub textures: [Option<egui::TextureHandle>; 2],
     /// Milliseconds of each side's last frames, the newest last.
@@ -20,7 +20,7 @@ pub struct Live {
     /// Current step of a measurement and the fraction that is done, 0 to 1; `None` while nothing is measured.
     pub progress: Option<(String, f64)>,
     /// The last measurement, until it is closed.
-    pub measured: Option<Result<Measured, String>>,
+    pub measured: Option<Result<MeasuredSides, String>>,
     /// Pixels that the picture takes on the screen.
     pub size: [u32; 2],
     /// `true` while a drag moves the divider between the sides.
@@ -40,7 +40,7 @@ pub enum Action {
 
 impl Live {
     /// Takes an answer in. Its pixels are left to the caller.
-    pub fn take(&mut self, shown: Shown) {
+    pub fn take(&mut self, shown: ShownFrame) {
         for (index, history) in self.history.iter_mut().enumerate() {
             let side = shown.sides.get(index);
             let same = side.map(|side| &side.backend)

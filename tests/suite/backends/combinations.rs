@@ -12,10 +12,9 @@ use skinbench::backend::Context;
 use skinbench::harness::Status;
 use skinbench::harness::run::{self, RunOptions};
 use skinbench::registry::REGISTRY;
-use skinbench::scene::{Clips, Interpolation, Lod, Output, Scene, Settings, words};
+use skinbench::scene::{Scene, Setting, Settings, argument};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
-use skinbench::vertex::{Attributes, Normals};
 use std::collections::HashSet;
 
 /// Number of values that occur together, if not 2.
@@ -26,113 +25,128 @@ const SEED: u64 = 59;
 
 /// Scenes of one model, of models with and without tangents, of people, of layers and of morph targets.
 const SCENES: [&str; 6] = ["smoke", "zoo", "city", "street", "layers-4", "faces"];
-/// Ways of saving poses, of changing crowds, and levels of detail, which exclude each other.
-const REUSES: [&str; 6] = [
-    "none",
-    "update-rate",
-    "turnover",
-    "frozen",
-    "turnover and frozen",
-    "levels",
-];
-const ATTRIBUTES: [Attributes; 3] = Attributes::ALL;
-const NORMALS: [Normals; 3] = Normals::ALL;
-const OUTPUTS: [Output; 3] = [Output::F32, Output::Packed, Output::Ring];
-const INFLUENCES: [Option<u32>; 3] = [None, Some(1), Some(3)];
 
 /// What a combination chooses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Factor {
+#[derive(Debug, Clone, Copy)]
+enum Choice {
     Scene,
-    Reuse,
-    Attributes,
-    Normals,
-    Output,
-    Influences,
-    Clips,
-    Interpolation,
-    Motion,
-    Bounds,
-    Sockets,
+    /// A value that a setting is tried with, or none.
+    Setting(&'static Setting),
     Threads,
     Isa,
     GroupOrder,
     Bindings,
 }
 
-const FACTORS: [Factor; 15] = [
-    Factor::Scene,
-    Factor::Reuse,
-    Factor::Attributes,
-    Factor::Normals,
-    Factor::Output,
-    Factor::Influences,
-    Factor::Clips,
-    Factor::Interpolation,
-    Factor::Motion,
-    Factor::Bounds,
-    Factor::Sockets,
-    Factor::Threads,
-    Factor::Isa,
-    Factor::GroupOrder,
-    Factor::Bindings,
-];
-
-impl Factor {
+impl Choice {
     /// Number of its values.
     fn values(self) -> usize {
         match self {
             Self::Scene => SCENES.len(),
-            Self::Reuse => REUSES.len(),
-            Self::Attributes => ATTRIBUTES.len(),
-            Self::Normals => NORMALS.len(),
-            Self::Output => OUTPUTS.len(),
-            Self::Influences => INFLUENCES.len(),
+            Self::Setting(setting) => 1 + setting.tried.len(),
             Self::Isa => Isa::available().count(),
-            Self::Clips
-            | Self::Interpolation
-            | Self::Motion
-            | Self::Bounds
-            | Self::Sockets
-            | Self::Threads
-            | Self::GroupOrder
-            | Self::Bindings => 2,
+            Self::Threads | Self::GroupOrder | Self::Bindings => 2,
+        }
+    }
+
+    /// The settings that a value stands for.
+    fn settings(self, value: usize) -> Settings {
+        match self {
+            Self::Setting(setting) if value > 0 => parsed(setting, setting.tried[value - 1]),
+            _ => Settings::default(),
         }
     }
 }
 
+/// The settings of an argument with this value; empty for a switch.
+fn parsed(setting: &Setting, value: &str) -> Settings {
+    let mut word = argument(setting.name);
+    if !value.is_empty() {
+        word += &format!("={value}");
+    }
+    Settings::parse(&[word]).unwrap()
+}
+
+/// All choices, and which of their values may occur together.
+struct Factors {
+    choices: Vec<Choice>,
+    /// `[factor][value][other][value of the other]`.
+    may_meet: Vec<Vec<Vec<Vec<bool>>>>,
+}
+
+impl Factors {
+    fn new() -> Self {
+        let settings = Settings::ALL.iter();
+        let tried = settings.filter(|setting| !setting.tried.is_empty());
+        let mut choices = vec![Choice::Scene];
+        choices.extend(tried.map(Choice::Setting));
+        choices.extend([
+            Choice::Threads,
+            Choice::Isa,
+            Choice::GroupOrder,
+            Choice::Bindings,
+        ]);
+        let mut all = Vec::new();
+        for &choice in &choices {
+            all.push(
+                (0..choice.values())
+                    .map(|value| (choice, value))
+                    .collect::<Vec<_>>(),
+            );
+        }
+        let with_others = |one: &(Choice, usize)| {
+            let others = all.iter();
+            others
+                .map(|other| other.iter().map(|other| may_meet(*one, *other)).collect())
+                .collect()
+        };
+        let may_meet = all
+            .iter()
+            .map(|own| own.iter().map(with_others).collect())
+            .collect();
+        Self { choices, may_meet }
+    }
+
+    /// Returns whether a value may occur with all of a tuple.
+    fn fits(&self, tuple: &[(usize, usize)], factor: usize, value: usize) -> bool {
+        tuple
+            .iter()
+            .all(|(other, beside)| self.may_meet[factor][value][*other][*beside])
+    }
+}
+
+/// Returns whether two values may occur together. Bounds of meshes with morph targets have no limit, and a socket names a
+/// joint of every model.
+fn may_meet(one: (Choice, usize), other: (Choice, usize)) -> bool {
+    let excluded = |(first, value): (Choice, usize), (second, beside): (Choice, usize)| {
+        let Choice::Setting(setting) = second else {
+            return false;
+        };
+        let scene = |name: &str| matches!(first, Choice::Scene) && SCENES[value] == name;
+        beside > 0
+            && (setting.name == "bounds" && scene("faces")
+                || setting.name == "sockets" && scene("zoo"))
+    };
+    let both = one.0.settings(one.1).with(other.0.settings(other.1));
+    !excluded(one, other) && !excluded(other, one) && both.check().is_ok()
+}
+
 /// A value of each factor, by index.
-type Row = [usize; FACTORS.len()];
+type Row = Vec<usize>;
 
 /// Some factors, by index, with a value of each.
 type Tuple = Vec<(usize, usize)>;
 
-/// Returns whether two values may occur together. Bounds of meshes with morph targets have no limit, a socket names a
-/// joint of every model, and a ring keeps no frame to compare with the next.
-fn may_meet(one: (Factor, usize), other: (Factor, usize)) -> bool {
-    let excluded = |(first, value): (Factor, usize), (second, beside): (Factor, usize)| {
-        let scene = |name: &str| first == Factor::Scene && SCENES[value] == name;
-        let on = beside == 1;
-        (second == Factor::Bounds && on && scene("faces"))
-            || (second == Factor::Sockets && on && scene("zoo"))
-            || (second == Factor::Motion
-                && on
-                && first == Factor::Output
-                && OUTPUTS[value] == Output::Ring)
-    };
-    !excluded(one, other) && !excluded(other, one)
-}
-
 /// All tuples of `strength` values that may occur together.
-fn tuples(strength: usize) -> Vec<Tuple> {
+fn tuples(factors: &Factors, strength: usize) -> Vec<Tuple> {
     let mut all: Vec<Tuple> = vec![Vec::new()];
     for _ in 0..strength {
         let mut longer = Vec::new();
         for tuple in all {
             let first = tuple.last().map_or(0, |(factor, _)| factor + 1);
-            for (factor, own) in FACTORS.iter().enumerate().skip(first) {
+            for (factor, own) in factors.choices.iter().enumerate().skip(first) {
                 for value in 0..own.values() {
-                    if fits(&tuple, factor, value) {
+                    if factors.fits(&tuple, factor, value) {
                         let mut tuple = tuple.clone();
                         tuple.push((factor, value));
                         longer.push(tuple);
@@ -145,14 +159,6 @@ fn tuples(strength: usize) -> Vec<Tuple> {
     all
 }
 
-/// Returns whether a value may occur with all of a tuple.
-fn fits(tuple: &[(usize, usize)], factor: usize, value: usize) -> bool {
-    let added = (FACTORS[factor], value);
-    tuple
-        .iter()
-        .all(|(factor, value)| may_meet((FACTORS[*factor], *value), added))
-}
-
 /// A number below another.
 fn below(random: &mut Pcg32, most: usize) -> usize {
     random.next_u32() as usize % most
@@ -160,9 +166,9 @@ fn below(random: &mut Pcg32, most: usize) -> usize {
 
 /// Rows in which every tuple occurs, found greedily: each row begins with a tuple that is missing, and takes for every
 /// other factor the value with which most missing tuples occur.
-fn covering(strength: usize) -> Vec<Row> {
+fn covering(factors: &Factors, strength: usize) -> Vec<Row> {
     let mut random = Pcg32::seed_from_u64(SEED);
-    let mut missing: HashSet<Tuple> = tuples(strength).into_iter().collect();
+    let mut missing: HashSet<Tuple> = tuples(factors, strength).into_iter().collect();
     let mut rows = Vec::new();
     while !missing.is_empty() {
         // In an order that does not depend on hashes.
@@ -171,9 +177,9 @@ fn covering(strength: usize) -> Vec<Row> {
         let mut best: Option<(usize, Row)> = None;
         for _ in 0..CANDIDATES {
             let start = list[below(&mut random, list.len())];
-            let row = filled(start, &list, &mut random);
+            let row = filled(factors, start, &list, &mut random);
             let gain = list.iter().filter(|tuple| occurs(tuple, &row)).count();
-            if best.is_none_or(|(most, _)| gain > most) {
+            if best.as_ref().is_none_or(|(most, _)| gain > *most) {
                 best = Some((gain, row));
             }
         }
@@ -189,11 +195,16 @@ fn occurs(tuple: &[(usize, usize)], row: &Row) -> bool {
 }
 
 /// A row with a tuple.
-fn filled(start: &[(usize, usize)], missing: &[&Tuple], random: &mut Pcg32) -> Row {
+fn filled(
+    factors: &Factors,
+    start: &[(usize, usize)],
+    missing: &[&Tuple],
+    random: &mut Pcg32,
+) -> Row {
     let mut chosen = start.to_vec();
     // Only tuples that agree with what is chosen so far can still occur.
     let mut open: Vec<&Tuple> = missing.to_vec();
-    let mut rest: Vec<usize> = (0..FACTORS.len())
+    let mut rest: Vec<usize> = (0..factors.choices.len())
         .filter(|factor| start.iter().all(|(own, _)| own != factor))
         .collect();
     while !rest.is_empty() {
@@ -204,7 +215,7 @@ fn filled(start: &[(usize, usize)], missing: &[&Tuple], random: &mut Pcg32) -> R
                 known.is_none_or(|(_, chosen)| chosen == value)
             })
         });
-        let count = FACTORS[factor].values();
+        let count = factors.choices[factor].values();
         let mut gains = vec![0; count];
         for tuple in &open {
             if let Some((_, value)) = tuple.iter().find(|(own, _)| *own == factor) {
@@ -214,12 +225,12 @@ fn filled(start: &[(usize, usize)], missing: &[&Tuple], random: &mut Pcg32) -> R
         let first = below(random, count);
         let value = (0..count)
             .map(|value| (first + value) % count)
-            .filter(|value| fits(&chosen, factor, *value))
+            .filter(|value| factors.fits(&chosen, factor, *value))
             .max_by_key(|value| gains[*value])
             .unwrap();
         chosen.push((factor, value));
     }
-    let mut row = [0; FACTORS.len()];
+    let mut row = vec![0; factors.choices.len()];
     for (factor, value) in chosen {
         row[factor] = value;
     }
@@ -267,38 +278,31 @@ struct Combination {
 }
 
 impl Combination {
-    fn new(row: &Row) -> Self {
-        let value = |factor: Factor| row[FACTORS.iter().position(|own| *own == factor).unwrap()];
-        let is_on = |factor: Factor| value(factor) == 1;
-        let name = SCENES[value(Factor::Scene)];
-        let mut settings = Settings {
+    fn new(factors: &Factors, row: &Row) -> Self {
+        let mut name = SCENES[0];
+        let mut settings = Settings::default();
+        let mut threads = 1;
+        let mut isa = Isa::default();
+        let mut is_reversed = false;
+        let mut is_divided = false;
+        for (choice, &value) in factors.choices.iter().zip(row) {
+            match choice {
+                Choice::Scene => name = SCENES[value],
+                Choice::Setting(_) => settings = settings.with(choice.settings(value)),
+                Choice::Threads => threads = 1 + value,
+                Choice::Isa => isa = Isa::available().nth(value).unwrap(),
+                Choice::GroupOrder => is_reversed = value == 1,
+                Choice::Bindings => is_divided = value == 1,
+            }
+        }
+        let settings = Settings {
             // Few, because every vertex of all of them is compared; the zoo has one or two of each of its ten models.
             instances: Some(if name == "zoo" { 12 } else { 9 }),
             vertices: (name != "zoo").then_some(500),
             models: (name == "city").then_some(3),
             passes: Some(1),
-            attributes: Some(ATTRIBUTES[value(Factor::Attributes)]),
-            normals: Some(NORMALS[value(Factor::Normals)]),
-            output: Some(OUTPUTS[value(Factor::Output)]),
-            influences: INFLUENCES[value(Factor::Influences)],
-            clips: Some([Clips::Raw, Clips::Compact][value(Factor::Clips)]),
-            interpolation: Some(
-                [Interpolation::Authored, Interpolation::Smooth][value(Factor::Interpolation)],
-            ),
-            motion: is_on(Factor::Motion),
-            bounds: is_on(Factor::Bounds),
-            sockets: is_on(Factor::Sockets)
-                .then(|| "head".to_owned())
-                .into_iter()
-                .collect(),
-            ..Settings::default()
+            ..settings
         };
-        let reuse = REUSES[value(Factor::Reuse)];
-        settings.update_rate = (reuse == "update-rate").then_some([4.0, 7.0]);
-        settings.turnover = reuse.contains("turnover").then_some(0.2);
-        settings.frozen = reuse.contains("frozen").then_some(0.5);
-        settings.lod = (reuse == "levels").then_some(Lod::Mesh);
-        let is_reversed = is_on(Factor::GroupOrder);
         let mut file = small_scene_file(name);
         if is_reversed {
             file.text = with_groups_reversed(&file.text);
@@ -306,10 +310,10 @@ impl Combination {
         Self {
             scene: file.read().unwrap(),
             settings,
-            isa: Isa::available().nth(value(Factor::Isa)).unwrap(),
-            threads: 1 + value(Factor::Threads),
+            isa,
+            threads,
             is_reversed,
-            is_divided: is_on(Factor::Bindings),
+            is_divided,
         }
     }
 
@@ -321,9 +325,9 @@ impl Combination {
             self.scene.name,
             self.threads
         );
-        for (name, value) in self.settings.chosen() {
-            let name = name.replace('_', "-");
-            command += &format!(" --{name} {}", words(&value).join(","));
+        for chosen in self.settings.chosen() {
+            let argument = argument(chosen.setting.name);
+            command += &format!(" {argument} {}", chosen.words.join(","));
         }
         if self.is_reversed {
             command += " # groups reversed";
@@ -376,12 +380,13 @@ fn verify_half(half: usize) {
         Ok(number) => number.parse().unwrap(),
         Err(_) => 2,
     };
-    let rows = covering(strength);
+    let factors = Factors::new();
+    let rows = covering(&factors, strength);
     let machines = machines();
     let mut failures = Vec::new();
     for (index, row) in rows.iter().enumerate() {
         if index % 2 == half {
-            let combination = Combination::new(row);
+            let combination = Combination::new(&factors, row);
             println!("{} of {}: {}", index + 1, rows.len(), combination.command());
             failures.extend(combination.failures(&machines));
         }
@@ -401,17 +406,18 @@ fn every_pair_of_settings_agrees_in_the_second_half() {
 
 #[test]
 fn every_pair_that_is_allowed_occurs_in_few_rows() {
-    let rows = covering(2);
+    let factors = Factors::new();
+    let rows = covering(&factors, 2);
     println!("{} rows", rows.len());
     assert!(rows.len() <= 70, "{} rows", rows.len());
-    for tuple in tuples(2) {
+    for tuple in tuples(&factors, 2) {
         assert!(rows.iter().any(|row| occurs(&tuple, row)), "{tuple:?}");
     }
     for row in &rows {
         let all: Tuple = row.iter().copied().enumerate().collect();
         for (factor, value) in &all {
-            assert!(fits(&all, *factor, *value), "{row:?}");
+            assert!(factors.fits(&all, *factor, *value), "{row:?}");
         }
     }
-    assert_eq!(rows, covering(2), "the seed decides");
+    assert_eq!(rows, covering(&factors, 2), "the seed decides");
 }

@@ -4,7 +4,7 @@ use crate::backends::common::context;
 use crate::backends::crowds::assert_parity;
 use skinbench::crowd::Crowd;
 use skinbench::model::Rows;
-use skinbench::scene::{BuiltScene, Clips, Levels, Lod, Scene, SceneFile, Settings};
+use skinbench::scene::{BuiltScene, Clips, Lod, MeshLevels, Scene, SceneFile, Settings};
 
 /// A street that recedes: people at all levels.
 const STREET: &str = "resolution = [240, 135]\n[camera]\norbit = 5\nelevation = 8\ndistance = 0.45\n[[group]]\n\
@@ -60,7 +60,7 @@ fn every_backend_agrees_at_every_level_and_levels_cost_less() {
     assert!(scene.crowd.vertex_count() < full.crowd.vertex_count());
     assert_eq!(scene.crowd.joint_count(), full.crowd.joint_count());
     // The last level has the largest error, on instances of less than 40 pixels.
-    let Levels {
+    let MeshLevels {
         error, error_px, ..
     } = levels;
     assert!(error > 1e-3 && error < 0.2, "{levels:?}");

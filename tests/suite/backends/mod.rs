@@ -4,6 +4,7 @@ mod abilities;
 mod benches;
 #[cfg(feature = "gpu")]
 mod clocks;
+#[cfg(feature = "cli")]
 mod combinations;
 pub mod common;
 mod crowds;

@@ -1,7 +1,7 @@
 //! Structs that Rust and WGSL share have the same fields at the same places.
 
 use crate::backends::shaders;
-use skinbench::gpu::forms::kind::Kind;
+use skinbench::gpu::forms::kind::ShaderVariant;
 use skinbench::gpu::passes::bake;
 use skinbench::gpu::passes::cull;
 use skinbench::gpu::passes::pose_kernels::{BATCH_OF_ONE, BATCH_OF_SEVERAL, KERNELS, PoseKernel};
@@ -177,7 +177,7 @@ fn constant(module: &naga::Module, name: &str) -> u32 {
 #[test]
 fn numbers_are_as_in_rust() {
     for strategy in skin_kernels() {
-        let kind = Kind {
+        let kind = ShaderVariant {
             format: VertexFormat::default(),
             mesh: MeshForm::Plain,
             influences: 4,

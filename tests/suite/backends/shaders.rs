@@ -8,7 +8,7 @@ use skinbench::frame::{BackendError, FrameInput, Job, OutputBuffers, Purpose, St
 use skinbench::frustum::Frustum;
 use skinbench::gpu::device::objects::named;
 use skinbench::gpu::draw::present::Presenter;
-use skinbench::gpu::forms::kind::{Kind, vertex_shader};
+use skinbench::gpu::forms::kind::{ShaderVariant, vertex_shader};
 use skinbench::gpu::forms::morph::MorphForm;
 use skinbench::gpu::forms::output::OutputForm;
 use skinbench::gpu::kernel::GroupLayout;
@@ -50,7 +50,7 @@ pub fn all() -> Vec<(String, String)> {
                     encoding,
                     ..Default::default()
                 };
-                let kind = Kind {
+                let kind = ShaderVariant {
                     format,
                     mesh,
                     influences: 16,

@@ -7,7 +7,7 @@ use rand_pcg::Pcg32;
 use rayon::prelude::*;
 use skinbench::harness::uncertainty::LOOKS;
 use skinbench::report::Screen;
-use skinbench::report::comparison::{self, Shown};
+use skinbench::report::comparison::{self, ShownRows};
 use skinbench::results::compare::{ComparedRow, Comparison, Judgement};
 use skinbench::results::{Recorded, Row};
 use snapbox::cmd::cargo_bin;
@@ -24,7 +24,7 @@ fn compare(base: &Recorded, new: &Recorded) -> Comparison {
 
 /// The text of the rows that changed, or of all.
 fn text(comparison: &Comparison, all: bool) -> String {
-    let shown = Shown {
+    let shown = ShownRows {
         all,
         detect: DETECT,
         limit: None,

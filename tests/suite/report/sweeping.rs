@@ -164,8 +164,8 @@ fn points_are_lines() {
         .collect();
     assert!(
         points.len() == 6
-            && points[0].starts_with("smoke, 3 instances, attributes p, passes 0: cpu-scalar ")
-            && points[5].starts_with("smoke, 6 instances, attributes pnt, passes 0: cpu-scalar "),
+            && points[0].starts_with("smoke, 3 instances, passes 0, attributes p: cpu-scalar ")
+            && points[5].starts_with("smoke, 6 instances, passes 0, attributes pnt: cpu-scalar "),
         "{messages}"
     );
 }

@@ -7,7 +7,7 @@ use skinbench::frame::{Clock, Stage, StageTime};
 use skinbench::reference::WorstError;
 use skinbench::registry::REGISTRY;
 use skinbench::scene::{Clips, Interpolation, Settings};
-use skinbench::view::engine::{Facts, Measured, Shown, SideShown};
+use skinbench::view::engine::{Facts, MeasuredSides, ShownFrame, SideShown};
 use skinbench::view::panels::{self, Action, Live};
 use skinbench::view::player::{FRAME, Looping, Speed};
 use skinbench::view::state::{Errors, Preferences, State};
@@ -45,7 +45,7 @@ fn side(backend: &str, ms: u64) -> SideShown {
     }
 }
 
-fn shown() -> Shown {
+fn shown() -> ShownFrame {
     let facts = Facts {
         instances: 1_000,
         vertices: 994_000,
@@ -54,7 +54,7 @@ fn shown() -> Shown {
         duration: 2.0,
         notes: Vec::new(),
     };
-    Shown {
+    ShownFrame {
         facts: Some(facts),
         sides: vec![side("cpu-rayon", 5), side("gpu-compute", 7)],
         adapter: "llvmpipe (CPU-emulated)".into(),
@@ -363,9 +363,9 @@ fn problems_are_shown_and_the_rest_can_be_used() {
 }
 
 /// The window of a measurement of both sides.
-fn measured() -> Measured {
+fn measured() -> MeasuredSides {
     let row = |cells: [&str; 6]| cells.map(String::from).to_vec();
-    Measured {
+    MeasuredSides {
         rows: vec![
             row(["backend", "frame", "pose", "skin", "draw", "status"]),
             row([

@@ -1,7 +1,7 @@
 //! The kernels that are written, and the values of their overrides.
 
 use crate::Result;
-use skinbench_gpu::forms::kind::Kind;
+use skinbench_gpu::forms::kind::ShaderVariant;
 use skinbench_gpu::forms::morph::MorphForm;
 use skinbench_gpu::forms::output::OutputForm;
 use skinbench_gpu::passes::cull;
@@ -104,7 +104,7 @@ fn skin(kernels: &mut Vec<FlatKernel>) -> Result<()> {
         ),
     ];
     for (name, does, kernel, format, morph) in rows {
-        let kind = Kind {
+        let kind = ShaderVariant {
             format,
             mesh: kernel.mesh,
             // The most: a mesh with fewer says so in `chunk`.
@@ -239,7 +239,7 @@ fn cull(kernels: &mut Vec<FlatKernel>) -> Result<()> {
 
 fn motion(kernels: &mut Vec<FlatKernel>) -> Result<()> {
     let name = "draw_motion";
-    let kind = Kind {
+    let kind = ShaderVariant {
         format: VertexFormat::default(),
         mesh: MeshForm::Nothing,
         influences: 4,

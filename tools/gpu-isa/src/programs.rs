@@ -3,7 +3,7 @@
 use crate::radv::Stages;
 use skinbench::bake::MOST_LAYERS;
 use skinbench::characters::walker;
-use skinbench::gpu::forms::kind::{Kind, vertex_shader};
+use skinbench::gpu::forms::kind::{ShaderVariant, vertex_shader};
 use skinbench::gpu::forms::output::OutputForm;
 use skinbench::gpu::kernel::Constants;
 use skinbench::gpu::passes::bake;
@@ -28,7 +28,7 @@ pub struct Program {
     /// Variant among several pipelines of that name; empty if there is only one.
     pub variant: &'static str,
     /// Forms of mesh and vertex, and most influences, where the pipeline skins or reads skinned vertices.
-    pub kind: Option<Kind>,
+    pub kind: Option<ShaderVariant>,
     pub wgsl: String,
     pub constants: Constants,
     /// The binding whose offset is given when it is bound.
@@ -103,7 +103,7 @@ fn skin(programs: &mut Vec<Program>) -> crate::Result<()> {
             _ => format!("gpu-compute:{}", kernel.name),
         };
         for (format, influences) in with_influences(formats()) {
-            let kind = Kind {
+            let kind = ShaderVariant {
                 format,
                 mesh: kernel.mesh,
                 influences,
@@ -185,7 +185,7 @@ fn draw(programs: &mut Vec<Program>) {
             if mesh == MeshForm::Nothing && influences > 4 {
                 continue;
             }
-            let kind = Kind {
+            let kind = ShaderVariant {
                 format: VertexFormat {
                     attributes,
                     ..VertexFormat::default()
@@ -214,7 +214,7 @@ fn draw(programs: &mut Vec<Program>) {
     }
     for (name, merged) in [("draw", false), ("draw, merged", true)] {
         for format in formats() {
-            let kind = Kind {
+            let kind = ShaderVariant {
                 format,
                 mesh: MeshForm::Plain,
                 influences: 1,
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn influences_matter_only_beyond_four() {
         for kernel in skin_kernels() {
-            let kind = Kind {
+            let kind = ShaderVariant {
                 format: VertexFormat::default(),
                 mesh: kernel.mesh,
                 influences: 4,
