@@ -453,7 +453,7 @@ impl LiveCrowd {
             first_too_large(&[local.components()]).is_none() && length > 1e-6,
             "the pose {local:?}; expected finite numbers and a rotation"
         );
-        local.rotation = local.rotation / length;
+        local.rotation /= length;
         let given = JointOverride {
             instance: id.instance,
             joint,
