@@ -70,7 +70,7 @@ fn one_mesh_from_matrices() -> Result<(), Box<dyn Error>> {
         let mut encoder = device.create_command_encoder(&Default::default());
         let mut pass = encoder.begin_compute_pass(&Default::default()); // your other dispatches may share it
         mesh.record_in(&turns[frame % 2], &mut pass);
-        drop(pass); // then your draws of the slice
+        drop(pass);
         queue.submit([encoder.finish()]);
     }
     // end
@@ -91,45 +91,48 @@ fn one_mesh_from_matrices() -> Result<(), Box<dyn Error>> {
 
 #[rustfmt::skip] // as in README.md
 #[test]
-fn a_crowd_posed_on_the_device() -> Result<(), Box<dyn Error>> {
+fn a_crowd_that_plays() -> Result<(), Box<dyn Error>> {
     let program = Program::new()?;
     let Program { adapter, device, queue } = program.clone();
     let storage = |bytes| program.storage(bytes);
 
     // README
     use skinbench_gpu::{AdoptedCrowd, CANDIDATES, Gpu, ShaderChecks};
-    use skinbench_kernels::crowd::{Crowd, Layer};
-    use skinbench_kernels::model::IDENTITY_ROWS;
+    use skinbench_kernels::crowd::{Fade, LiveCrowd, LiveGroup, Play};
+    use skinbench_kernels::model::{IDENTITY_ROWS, Transform};
     use skinbench_kernels::vertex::{Attributes, Encoding, VertexFormat};
 
     let model = std::sync::Arc::new(skinbench_characters::walker(1_000)?); // or a file, by skinbench-formats
     let format = VertexFormat { attributes: Attributes::Pnt, encoding: Encoding::Packed, ..VertexFormat::default() };
-    let mut crowd = Crowd::with_format(format);
-    // A hundred walk in a loop, each with a phase of its own.
-    let walkers = (0..100).map(|number| (IDENTITY_ROWS, Layer::looping(&model, 0, number << 25, 1.0)));
-    crowd.push_group(model.clone(), walkers)?;
+    let walkers = LiveGroup { inertial: true, ..LiveGroup::new(model.clone(), 100) };
+    let mut crowd = LiveCrowd::new(format, vec![walkers], 8)?; // 8 joints may have given poses
 
     // Once. A large crowd is divided into chunks, as many instances as one binding holds; each has a slice.
     let gpu = Gpu::adopt(&adapter, device.clone(), queue.clone(), ShaderChecks::Unchecked);
-    let mut walking = AdoptedCrowd::new(&gpu, &crowd, CANDIDATES)?;
-    let buffers: Vec<_> = walking.output_bytes().iter().map(|&bytes| storage(bytes)).collect();
+    let mut adopted = AdoptedCrowd::new(&gpu, crowd.crowd(), CANDIDATES)?;
+    let buffers: Vec<_> = adopted.output_bytes().iter().map(|&bytes| storage(bytes)).collect();
     let slices: Vec<_> = buffers.iter().map(|buffer| buffer.slice(..)).collect();
-    let vertices = walking.bind(&slices)?;
+    let vertices = adopted.bind(&slices)?;
 
-    for tick in 0..3 {
+    let hero = crowd.spawn(0, IDENTITY_ROWS, Play::looping(0))?;
+    for frame in 0..3 {
+        crowd.set_time(f64::from(frame) / 144.0)?; // seconds
+        if frame == 1 {
+            crowd.play(hero, 0, Play::looping(1).with_fade(Fade::Inertial, 0.3))?;
+            crowd.set_joint(hero, 7, Some(Transform::IDENTITY))?; // over the clips: look-at, IK, ragdoll
+        }
         let mut encoder = device.create_command_encoder(&Default::default());
-        walking.record(&crowd, tick, &vertices, &mut encoder); // once per submission; then your draws
+        adopted.record(crowd.crowd(), 0, &vertices, &mut encoder); // once per submission; then your draws
         queue.submit([encoder.finish()]);
     }
     // end
 
     let count = model.mesh().vertex_count();
-    assert_eq!(walking.output_bytes(), [100 * 16 * count as u64]);
+    assert_eq!(adopted.output_bytes(), [100 * 16 * count as u64]);
     let mut words = Vec::new();
-    gpu.read_back(&buffers[0].clone().into(), 0, 4 * 100 * count, &mut words)?;
-    let exact = skinbench_kernels::reference::reference_vertices(&crowd, 99, 2);
-    let last = &words[99 * 4 * count..];
-    for (packed, exact) in last.chunks(4).zip(exact.chunks(10)) {
+    gpu.read_back(&buffers[0].clone().into(), 0, 4 * count, &mut words)?;
+    let exact = skinbench_kernels::reference::reference_vertices(crowd.crowd(), hero.instance, 0);
+    for (packed, exact) in words.chunks(4).zip(exact.chunks(10)) {
         let decoded = format.decode(model.mesh().cube(), packed);
         assert!((f64::from(decoded[0]) - exact[0]).abs() < 1e-3, "{decoded:?}, {exact:?}");
     }

@@ -100,16 +100,28 @@ impl Threads {
         }
     }
 
-    /// Calls `work` on consecutive shares of `items`, each `share` long except possibly the last.
-    pub fn each<T: Send>(&self, items: &mut [T], share: usize, work: impl Fn(&mut [T]) + Sync) {
-        match self {
-            Self::One => items.chunks_mut(share).for_each(work),
-            #[cfg(feature = "rayon")]
-            Self::All | Self::Pool(_) => {
-                self.install(|| items.par_chunks_mut(share).for_each(&work))
+    /// Calls `work(number, share)` for consecutive shares of `items`, each `share` long except possibly the last, which are
+    /// numbered from 0.
+    pub fn each<T: Send>(
+        &self,
+        items: &mut [T],
+        share: usize,
+        work: impl Fn(usize, &mut [T]) + Sync,
+    ) {
+        let alone = |items: &mut [T]| {
+            for (number, items) in items.chunks_mut(share).enumerate() {
+                work(number, items);
             }
+        };
+        match self {
+            Self::One => alone(items),
+            #[cfg(feature = "rayon")]
+            Self::All | Self::Pool(_) => self.install(|| {
+                let shares = items.par_chunks_mut(share).enumerate();
+                shares.for_each(|(number, items)| work(number, items));
+            }),
             #[cfg(not(feature = "rayon"))]
-            Self::All => items.chunks_mut(share).for_each(work),
+            Self::All => alone(items),
         }
     }
 }
@@ -171,7 +183,7 @@ mod tests {
             let threads = Threads::new(count).unwrap();
             assert_eq!(threads.count(), count);
             let mut items = vec![0; 10];
-            threads.each(&mut items, 4, |share| {
+            threads.each(&mut items, 4, |_, share| {
                 share.iter_mut().for_each(|item| *item += 1)
             });
             assert_eq!(items, [1; 10]);

@@ -183,10 +183,11 @@ fn measure(isa: Isa, bytes: u64, threads: &Threads) -> Bandwidth {
     let share = floats
         .div_ceil(threads.count())
         .next_multiple_of(LINE / size_of::<f32>());
-    let [write, stream] = [Store::Cached, Store::Streamed]
-        .map(|store| best(|| threads.each(&mut buffer, share, |out| probe::fill(isa, store, out))));
+    let [write, stream] = [Store::Cached, Store::Streamed].map(|store| {
+        best(|| threads.each(&mut buffer, share, |_, out| probe::fill(isa, store, out)))
+    });
     let read = best(|| {
-        threads.each(&mut buffer, share, |values| {
+        threads.each(&mut buffer, share, |_, values| {
             black_box(probe::sum(isa, values));
         });
     });
@@ -216,7 +217,7 @@ impl Host {
         const ROUNDS: usize = 20_000;
         let mut lanes = vec![0usize; threads.count()];
         let rate = best(|| {
-            threads.each(&mut lanes, 1, |lanes| {
+            threads.each(&mut lanes, 1, |_, lanes| {
                 lanes[0] = probe::multiply_add(isa, ROUNDS)
             });
         });

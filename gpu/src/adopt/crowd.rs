@@ -79,7 +79,9 @@ impl AdoptedCrowd {
     }
 
     /// Records the posing of a tick and the skinning into vertices that this crowd bound, in a compute pass of the caller's. It
-    /// creates nothing. Once for each submission: the tick reaches the device before all commands of the next one.
+    /// creates nothing. Once for each submission: the tick reaches the device before all commands of the next one. `crowd` is
+    /// the one that it was created with; that of a [`LiveCrowd`](skinbench_kernels::crowd::LiveCrowd) is posed at its own
+    /// time, whatever the tick.
     pub fn record_in(
         &mut self,
         crowd: &Crowd,
@@ -93,7 +95,7 @@ impl AdoptedCrowd {
         self.plan.record(&mut Frame {
             gpu: &self.gpu,
             crowd,
-            tick,
+            tick: crowd.tick_shown(tick),
             outputs: Outputs::Bound(&vertices.0),
             kept: false,
             commands: &mut InPass { queue, pass },

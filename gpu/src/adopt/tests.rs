@@ -8,8 +8,8 @@ use crate::passes::pose_kernels::PoseKernel;
 use crate::passes::skin::SkinKernel;
 use crate::passes::skin_kernels::{COLUMNS, INSTANCES, MERGED, NAIVE, POSITIONS, SHARED};
 use skinbench_characters::{chain_64, face, star_64, walker};
-use skinbench_kernels::crowd::{Crowd, Layer, REST};
-use skinbench_kernels::model::{IDENTITY_ROWS, Model, Rows};
+use skinbench_kernels::crowd::{Crowd, Fade, Layer, LiveCrowd, LiveGroup, Play, REST};
+use skinbench_kernels::model::{IDENTITY_ROWS, Model, Rows, Transform};
 use skinbench_kernels::pose;
 use skinbench_kernels::reference::reference_vertices;
 use skinbench_kernels::threads::lock;
@@ -381,6 +381,38 @@ fn what_is_adopted_goes_to_other_threads() {
     sent::<AdoptedMesh>();
     sent::<AdoptedCrowd>();
     sent::<Vertices>();
+}
+
+#[test]
+fn frames_of_a_live_crowd_create_nothing() {
+    let Some((gpu, device)) = adopted(|_| {}) else {
+        return;
+    };
+    let model = Arc::new(walker(500).unwrap());
+    let group = LiveGroup {
+        inertial: true,
+        ..LiveGroup::new(model, 5)
+    };
+    let mut live = LiveCrowd::new(VertexFormat::default(), vec![group], 5).unwrap();
+    let mut adopted = AdoptedCrowd::new(&gpu, live.crowd(), &[&INSTANCES]).unwrap();
+    let output = buffer(&device, adopted.output_bytes()[0], STORAGE);
+    let vertices = adopted.bind(&[output.slice(..)]).unwrap();
+    let before = *lock(&gpu.created);
+    let mut ids = Vec::new();
+    for frame in 0..20u32 {
+        live.set_time(f64::from(frame) / 30.0).unwrap();
+        if frame < 10 && frame % 2 == 0 {
+            let id = live.spawn(0, IDENTITY_ROWS, Play::looping(0)).unwrap();
+            live.set_joint(id, 1, Some(Transform::IDENTITY)).unwrap();
+            ids.push(id);
+        }
+        let play = Play::looping(1).with_fade(Fade::Inertial, 0.1);
+        live.play(ids[frame as usize % ids.len()], 0, play).unwrap();
+        let mut encoder = device.create_command_encoder(&Default::default());
+        adopted.record(live.crowd(), 0, &vertices, &mut encoder);
+        gpu.device().unwrap().1.submit([encoder.finish()]);
+    }
+    assert_eq!(*lock(&gpu.created), before);
 }
 
 /// A trial chooses one of them, so that elsewhere most tests run the same one.

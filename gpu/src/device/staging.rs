@@ -42,7 +42,7 @@ pub fn fill(mapped: &wgpu::BufferSlice, bytes: &[u8], threads: &Threads) {
         shares.push(Share { to, from });
         first = next;
     }
-    threads.each(&mut shares, 1, |shares| {
+    threads.each(&mut shares, 1, |_, shares| {
         for share in shares {
             share.to.copy_from_slice(share.from);
         }
@@ -213,7 +213,6 @@ mod tests {
     use super::*;
     use crate::Gpu;
     use crate::device::Recorder;
-    use rayon::prelude::*;
     use skinbench_frame::Purpose;
 
     /// Numbers that a piece and a third hold.
@@ -233,8 +232,10 @@ mod tests {
             commands.open(&mut staging, bytes.len());
             // Blocks that end at no multiple of a share.
             const BLOCK_BYTES: usize = 123_456;
-            let blocks = bytes.par_chunks(BLOCK_BYTES).enumerate();
-            blocks.for_each(|(index, block)| staging.write(index * BLOCK_BYTES, block));
+            let mut blocks: Vec<&[u8]> = bytes.chunks(BLOCK_BYTES).collect();
+            Threads::All.each(&mut blocks, 1, |index, blocks| {
+                staging.write(index * BLOCK_BYTES, blocks[0]);
+            });
             staging.close();
             let middle = bytes.len() / 8 * 4;
             let ranges = [0..middle, middle..bytes.len()];

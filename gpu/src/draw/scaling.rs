@@ -1,7 +1,7 @@
 //! Scaling of textures in linear light.
 
-use rayon::prelude::*;
 use skinbench_kernels::model::Pixels;
+use skinbench_kernels::threads::Threads;
 use std::ops::Range;
 
 /// The image in another size. Each new pixel is the average of those that it covers, weighted by their alpha.
@@ -14,34 +14,33 @@ pub fn scaled(image: &Pixels, size: [u32; 2]) -> Pixels {
         .collect();
     let row = 4 * image.size[0] as usize;
     let mut rgba = vec![0; 4 * size[0] as usize * size[1] as usize];
-    rgba.par_chunks_exact_mut(4 * size[0] as usize)
-        .enumerate()
-        .for_each(|(y, line)| {
-            let rows = covered(y, size[1], image.size[1]);
-            for (x, texel) in line.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-                let columns = covered(x, size[0], image.size[0]);
-                let (mut weighted, mut plain, mut alpha) = ([0.0; 3], [0.0; 3], 0.0);
-                for y in rows.clone() {
-                    let pixels = &image.rgba[y * row..][4 * columns.start..4 * columns.end];
-                    for &[r, g, b, a] in pixels.as_chunks::<4>().0 {
-                        let a = f32::from(a) / 255.0;
-                        alpha += a;
-                        for (channel, value) in [r, g, b].into_iter().enumerate() {
-                            plain[channel] += linear[usize::from(value)];
-                            weighted[channel] += a * linear[usize::from(value)];
-                        }
+    let line = 4 * size[0] as usize;
+    Threads::All.each(&mut rgba, line, |y, line| {
+        let rows = covered(y, size[1], image.size[1]);
+        for (x, texel) in line.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+            let columns = covered(x, size[0], image.size[0]);
+            let (mut weighted, mut plain, mut alpha) = ([0.0; 3], [0.0; 3], 0.0);
+            for y in rows.clone() {
+                let pixels = &image.rgba[y * row..][4 * columns.start..4 * columns.end];
+                for &[r, g, b, a] in pixels.as_chunks::<4>().0 {
+                    let a = f32::from(a) / 255.0;
+                    alpha += a;
+                    for (channel, value) in [r, g, b].into_iter().enumerate() {
+                        plain[channel] += linear[usize::from(value)];
+                        weighted[channel] += a * linear[usize::from(value)];
                     }
                 }
-                let count = (rows.len() * columns.len()) as f32;
-                let [r, g, b] = if alpha > 0.0 {
-                    weighted.map(|sum| sum / alpha)
-                } else {
-                    plain.map(|sum| sum / count)
-                };
-                *texel = [to_srgb(r), to_srgb(g), to_srgb(b), alpha / count]
-                    .map(|v| (255.0 * v).round() as u8);
             }
-        });
+            let count = (rows.len() * columns.len()) as f32;
+            let [r, g, b] = if alpha > 0.0 {
+                weighted.map(|sum| sum / alpha)
+            } else {
+                plain.map(|sum| sum / count)
+            };
+            *texel = [to_srgb(r), to_srgb(g), to_srgb(b), alpha / count]
+                .map(|v| (255.0 * v).round() as u8);
+        }
+    });
     Pixels { size, rgba }
 }
 

@@ -6,12 +6,12 @@ use crate::Gpu;
 use crate::device::{Buffer, Named, fits, named};
 use crate::shader::layout;
 use bytesize::ByteSize;
-use rayon::prelude::*;
 use skinbench_frame::{Approximation, BackendError, Purpose, Result};
 use skinbench_kernels::bake::{BakeError, BakeFormat, Baker, DIRECTION, POSITION, Rate};
 use skinbench_kernels::crowd::{Crowd, Group, Layer, REST};
 use skinbench_kernels::model::Clip;
 use skinbench_kernels::reference::shown;
+use skinbench_kernels::threads::Threads;
 use skinbench_kernels::vertex_frames::VertexFrames;
 
 /// Stated error of normals and tangents, in radians. Blending joints that rotate against each other shortens the sum,
@@ -64,26 +64,27 @@ impl<'a> BakePlan<'a> {
         played[clips.len()] |= width(crowd, group) > 1;
         let shown = shown(crowd, group);
         let baker = Baker::new(model, format, shown.diagonal);
-        let rates = (0..played.len()).into_par_iter().map(|clip| {
-            let rate = played[clip].then(|| baker.rate(clips.get(clip), usize::MAX));
-            rate.map(|rate| {
-                rate.ok_or_else(|| {
-                    let name = clips.get(clip).map_or("", Clip::name);
-                    let rounding = shown.relative_rounding();
-                    let reason = if rounding > POSITION {
-                        format!("; f32 numbers are off by up to {rounding:.0e} of it there")
-                    } else {
-                        String::new()
-                    };
-                    BackendError::Unavailable(format!(
-                        "no baking rate keeps clip {name:?} of {:?} within {POSITION:.0e} of its size{reason}",
-                        model.name()
-                    ))
-                })
-            })
-            .transpose()
+        let mut rates: Vec<Option<Rate>> = vec![None; played.len()];
+        Threads::All.each(&mut rates, 1, |clip, rate| {
+            if played[clip] {
+                rate[0] = baker.rate(clips.get(clip), usize::MAX);
+            }
         });
-        let rates: Vec<Option<Rate>> = rates.collect::<Result<_>>()?;
+        for (clip, rate) in rates.iter().enumerate() {
+            if played[clip] && rate.is_none() {
+                let name = clips.get(clip).map_or("", Clip::name);
+                let rounding = shown.relative_rounding();
+                let reason = if rounding > POSITION {
+                    format!("; f32 numbers are off by up to {rounding:.0e} of it there")
+                } else {
+                    String::new()
+                };
+                return Err(BackendError::Unavailable(format!(
+                    "no baking rate keeps clip {name:?} of {:?} within {POSITION:.0e} of its size{reason}",
+                    model.name()
+                )));
+            }
+        }
         let frames = rates
             .iter()
             .flatten()

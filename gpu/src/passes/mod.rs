@@ -8,7 +8,7 @@
 //! | [`update`] | `update` | |
 //! | [`cull`] | `cull` | `players`, `chunk`, `posed` |
 //! | [`bake`] | `sample` | `palettes`, `frame_pairs` |
-//! | [`pose`] | `sample`, `blend`, `local_to_model`, `palette` | `palettes` |
+//! | [`pose`] | `sample`, `blend`, `update` (of live crowds), `local_to_model`, `palette` | `palettes` |
 //! | [`upload`] | pose stages of the host, `upload` | `palettes` |
 //! | [`gameplay`] | `bounds`, `sockets` | |
 //! | [`morph`] | `morph`, `upload` | `morph_deltas`, `morph_weights` |

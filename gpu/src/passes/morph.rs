@@ -5,10 +5,10 @@ use crate::device::{Buffer, fits, named};
 use crate::forms::morph::{MorphForm, deltas};
 use crate::passes::{Frame, Pass};
 use crate::{Chunk, Gpu};
-use rayon::prelude::*;
 use skinbench_frame::{Bytes, Purpose, Result, Stage};
 use skinbench_kernels::crowd::{Crowd, Group};
 use skinbench_kernels::morph::weights_of;
+use skinbench_kernels::threads::Threads;
 
 /// The pass.
 pub struct Morph {
@@ -67,12 +67,11 @@ impl Pass for Morph {
                 if !group.has_targets() {
                     continue;
                 }
-                staged[form.head_words()..]
-                    .par_chunks_mut(form.instance_words(group))
-                    .zip(chunk.instances.clone())
-                    .for_each(|(words, instance)| {
-                        set_weights(form, crowd, group, instance, tick, words);
-                    });
+                let all = &mut staged[form.head_words()..];
+                Threads::All.each(all, form.instance_words(group), |number, words| {
+                    let instance = chunk.instances.start + number as u32;
+                    set_weights(form, crowd, group, instance, tick, words);
+                });
             }
         });
         frame.timer.wall(Stage::Upload, || {

@@ -121,9 +121,14 @@ impl PoseSource {
         let message = "poses on the device are rows of 3x4 matrices";
         needs(palette.is_rows(), message)?;
         let plain = !blends(crowd);
-        let groups = crowd.groups().iter();
-        let clips = groups.map(|group| ClipStore::new(&group.model, plain));
-        Ok(Self::Device(clips.collect()))
+        let mut clips = Vec::with_capacity(crowd.groups().len());
+        for group in crowd.groups() {
+            let mut store = ClipStore::new(&group.model, plain);
+            // Joints of a live crowd may be given any scale.
+            store.needs.rigid &= !crowd.is_live();
+            clips.push(store);
+        }
+        Ok(Self::Device(clips))
     }
 
     /// Divides the crowd by what its chunks share.
@@ -183,7 +188,7 @@ impl Plan {
         let culls = strategy.posing == Posing::Visible;
         let players = if culls { "everyone" } else { "players" };
         let tick = Tick::new(gpu, crowd, &mut self.table, players);
-        if crowd.turnover().is_some() {
+        if crowd.turnover().is_some() || crowd.is_live() {
             let mut update = Update::new(gpu, Record::Layer)?;
             for (batch, layers) in self.table.batches.iter().zip(&tick.layers) {
                 update.push(gpu, self.table.instances(batch), layers);

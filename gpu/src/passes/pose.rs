@@ -9,6 +9,7 @@ use crate::forms::posed_models::PosedModels;
 use crate::kernel::{Kernel, once_per_key};
 use crate::passes::pose_kernels::{BATCH_OF_ONE, BATCH_OF_SEVERAL, KERNELS, PoseKernel};
 use crate::passes::trial::fastest;
+use crate::passes::update::{Record, Update};
 use crate::passes::{Call, Frame, Pass};
 use crate::shader::{Role, layout};
 use crate::{Chunk, Gpu};
@@ -32,6 +33,8 @@ pub struct Pose {
     /// `true` if any instance blends.
     blends: bool,
     batches: Vec<PosedBatch>,
+    /// Replaces blended local poses by those that a live crowd gives.
+    given: Option<Update>,
     /// `true` if all poses were computed at least once.
     posed: bool,
 }
@@ -111,6 +114,11 @@ impl Pose {
             walk: PoseKernel::WALKS[0],
             blends: blends(crowd),
             batches: Vec::with_capacity(batches.len()),
+            given: if crowd.is_live() {
+                Some(Update::new(gpu, Record::Channel)?)
+            } else {
+                None
+            },
             posed: false,
         };
         for (index, (kernels, models)) in kernels.into_iter().zip(models).enumerate() {
@@ -187,6 +195,17 @@ impl Pose {
             }
             locals
         });
+        if let Some(given) = &mut self.given {
+            let mut first_channels = Vec::new();
+            for layout::PlacedChunk { posed, places } in &placed {
+                // All instances of a live group have as many slots.
+                let apart = 3 * posed.joints * (posed.slots / posed.instances);
+                let of_instance = |instance| places.first_local + instance * apart;
+                first_channels.extend((0..posed.instances).map(of_instance));
+            }
+            let instances = table.instances(&chunks);
+            given.push_channels(gpu, crowd, instances, first_channels, &locals);
+        }
         let model_bytes = u64::from(end.first_joint) * model_bytes(is_rigid);
         let model = gpu.scratch(Purpose::Scratch, "model poses", model_bytes);
         let palette_bytes = u64::from(end.first_entry) * size_of::<Rows>() as u64;
@@ -270,6 +289,9 @@ impl Pass for Pose {
                     batches.filter_map(move |batch| batch.calls(all).get(*kernel as usize))
                 });
                 frame.compute(stage, calls);
+            }
+            if let (Stage::Blend, Some(given)) = (stage, &mut self.given) {
+                given.record(frame);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Sends what differs after instances have been replaced, and writes it over what was there.
+//! Sends what differs after instances have been replaced or have changed, and writes it over what was there.
 
 use crate::Gpu;
 use crate::device::{BindGroup, Buffer, Command, Recorder, named};
@@ -7,7 +7,7 @@ use crate::passes::tick::played;
 use crate::passes::{Frame, Pass};
 use crate::shader::{WORKGROUP, layout, wgsl};
 use skinbench_frame::{Bytes, Purpose, Result, Stage, StageTimer};
-use skinbench_kernels::crowd::Crowd;
+use skinbench_kernels::crowd::{Crowd, JointOverride};
 use skinbench_kernels::model::Rows;
 use std::ops::Range;
 
@@ -18,14 +18,16 @@ pub enum Record {
     Layer,
     /// An instance's place in the world.
     Placement,
+    /// A channel of a joint's local pose.
+    Channel,
 }
 
 impl Record {
     fn words(self) -> usize {
-        let bytes = if self == Self::Layer {
-            size_of::<layout::Layer>()
-        } else {
-            size_of::<Rows>()
+        let bytes = match self {
+            Self::Layer => size_of::<layout::Layer>(),
+            Self::Placement => size_of::<Rows>(),
+            Self::Channel => size_of::<[f32; 4]>(),
         };
         bytes / size_of::<u32>()
     }
@@ -41,19 +43,23 @@ pub fn shader() -> String {
     wgsl::shader("update.wgsl", &[])
 }
 
-/// The pass: buffers with a record for each layer or instance of a crowd, brought from tick to tick.
+/// The pass: buffers with records of a crowd, brought from tick to tick.
 pub struct Update {
     record: Record,
     kernel: Kernel,
     buffers: Vec<UpdatedBuffer>,
     /// Tick of the records.
     tick: u32,
+    /// Number of changes of a live crowd's layers by then.
+    changes: u64,
 }
 
 /// A buffer with the records of neighbouring instances.
 struct UpdatedBuffer {
     instances: Range<u32>,
-    /// Room for a change of every record.
+    /// For each of them the index of the first channel, of all joints' rotations; empty if records are no channels.
+    first_channels: Vec<u32>,
+    /// Room for all changes of a frame.
     changes: Buffer,
     /// The changes of a frame, as the kernel reads them.
     staged: Vec<u32>,
@@ -71,22 +77,56 @@ impl Update {
             kernel: Kernel::new(gpu, "update", shader(), &record.constants(), true)?,
             buffers: Vec::new(),
             tick: 0,
+            changes: 0,
         })
     }
 
     /// Adds a buffer with the records of some instances at tick 0, after those of the instances before them.
     pub fn push(&mut self, gpu: &Gpu, instances: Range<u32>, records: &Buffer) {
+        let words = records.size as usize / size_of::<u32>();
+        self.push_some(
+            gpu,
+            instances,
+            records,
+            words / self.record.words(),
+            Vec::new(),
+        );
+    }
+
+    /// Adds the local poses of some instances, of which a frame replaces those that a live crowd gives. `first_channels` has the
+    /// index of the first one of each instance.
+    pub fn push_channels(
+        &mut self,
+        gpu: &Gpu,
+        crowd: &Crowd,
+        instances: Range<u32>,
+        first_channels: Vec<u32>,
+        locals: &Buffer,
+    ) {
+        let most = 3 * crowd.most_joint_overrides();
+        self.push_some(gpu, instances, locals, most, first_channels);
+    }
+
+    /// Adds a buffer of which a frame changes at most so many records.
+    fn push_some(
+        &mut self,
+        gpu: &Gpu,
+        instances: Range<u32>,
+        records: &Buffer,
+        most: usize,
+        first_channels: Vec<u32>,
+    ) {
         let purpose = match self.record {
-            Record::Layer => Purpose::Scratch,
+            Record::Layer | Record::Channel => Purpose::Scratch,
             Record::Placement => Purpose::Targets,
         };
-        let words = records.size as usize / size_of::<u32>();
-        let most = 1 + words / self.record.words() * (1 + self.record.words());
+        let most = 1 + most * (1 + self.record.words());
         let bytes = (most * size_of::<u32>()) as u64;
         let changes = gpu.scratch(purpose, "changes", bytes);
         let resources = [named("changes", &changes), named("records", records)];
         self.buffers.push(UpdatedBuffer {
             instances,
+            first_channels,
             staged: if gpu.only_counts() {
                 Vec::new()
             } else {
@@ -133,6 +173,17 @@ impl Update {
             buffer.staged.clear();
             buffer.staged.push(0);
         }
+        if crowd.is_live() {
+            let since = std::mem::replace(&mut self.changes, crowd.layer_changes());
+            for buffer in &mut self.buffers {
+                match self.record {
+                    Record::Layer => buffer.push_layers(crowd, since),
+                    Record::Channel => buffer.push_channels(crowd),
+                    Record::Placement => {}
+                }
+            }
+            return;
+        }
         let before = std::mem::replace(&mut self.tick, tick);
         let Some(turnover) = crowd.turnover() else {
             return;
@@ -154,6 +205,7 @@ impl Update {
                         buffer.push(place, bytemuck::cast_slice(&[played(layer)]));
                     }
                 }
+                Record::Channel => {}
             }
         }
     }
@@ -164,6 +216,37 @@ impl UpdatedBuffer {
         self.staged[0] += 1;
         self.staged.push(place);
         self.staged.extend_from_slice(words);
+    }
+
+    /// Adds the layers of a live crowd that changed after so many changes.
+    fn push_layers(&mut self, crowd: &Crowd, since: u64) {
+        let layers = crowd.layers();
+        let first = layers.offsets()[self.instances.start as usize];
+        for instance in self.instances.clone() {
+            for layer in crowd.changed_layers(instance, since) {
+                let played = played(&layers.all()[layer]);
+                self.push(layer as u32 - first, bytemuck::cast_slice(&[played]));
+            }
+        }
+    }
+
+    /// Adds the local poses that a live crowd gives.
+    fn push_channels(&mut self, crowd: &Crowd) {
+        for (place, instance) in self.instances.clone().enumerate() {
+            let group = &crowd.groups()[crowd.group_of(instance)];
+            let joints = group.model.skeleton().len() as u32;
+            for JointOverride { joint, local, .. } in crowd.joint_overrides(instance) {
+                let first = self.first_channels[place] + u32::from(joint);
+                let channels = [
+                    local.rotation.to_array(),
+                    local.translation.extend(0.0).to_array(),
+                    local.scale.extend(0.0).to_array(),
+                ];
+                for (channel, numbers) in (0..).zip(&channels) {
+                    self.push(first + channel * joints, bytemuck::cast_slice(numbers));
+                }
+            }
+        }
     }
 }
 

@@ -45,7 +45,7 @@ impl Crowd {
     /// A crowd with update rates, or that has a turnover already.
     pub fn with_turnover(mut self, share: f64, seed: u64) -> Result<Self, CrowdError> {
         ensure!(
-            self.rates.is_empty() && self.turnover.is_none(),
+            self.rates.is_empty() && self.turnover.is_none() && !self.is_live(),
             "a crowd of which poses are updated less often or instances replaced already; expected neither"
         );
         let kinds = (0..self.instance_count() as u32).map(|instance| {

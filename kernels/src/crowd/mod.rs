@@ -8,6 +8,9 @@ mod changing;
 mod economy;
 mod expressions;
 mod layers;
+mod live;
+mod live_state;
+mod playing;
 mod reach;
 mod schedule;
 mod shown;
@@ -20,6 +23,9 @@ pub use layers::{
     Fade, Inertia, LEAST_SHARE, Layer, LayerKind, MAX_LAYERS, Playback, REST, UNMASKED, time,
     time_at,
 };
+pub use live::{InstanceId, LiveCrowd, LiveGroup, LiveLayer};
+pub use live_state::JointOverride;
+pub use playing::{LONGEST_FADE, Play};
 pub use reach::{EntryReach, Reach};
 pub use schedule::{LONGEST, Presence, Schedule, TICKS_PER_SECOND};
 pub use shown::{JointShown, Shown};
@@ -32,6 +38,7 @@ use crate::vertex::{Attributes, VertexFormat};
 use fieldwork::Fieldwork;
 use layers::with_usual_weights;
 use std::fmt;
+use live_state::LiveState;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -140,6 +147,7 @@ pub struct Crowd {
     pinned: Lists<TargetWeight>,
     alone: Vec<bool>,
     turnover: Option<Box<Turnover>>,
+    live: Option<Box<LiveState>>,
 }
 
 impl Crowd {
@@ -285,7 +293,7 @@ impl Crowd {
     }
     fn require_full_posing(&self) -> Result<(), CrowdError> {
         ensure!(
-            self.rates.is_empty() && !self.changes(),
+            self.rates.is_empty() && !self.changes() && !self.is_live(),
             "poses are updated less often, frozen or replaced already; expected one of them"
         );
         Ok(())

@@ -15,7 +15,7 @@ use super::recipe::{blend_between, blend_layers, steady_merge};
 use super::side_by_side::{Affine, Local, run_lanes};
 use super::strips_to_model::{JointLevels, strips_to_model};
 use crate::blocks::{Block, Blocks};
-use crate::crowd::{BLOCK, Crowd, Group, Layers, UpdateRate};
+use crate::crowd::{BLOCK, Crowd, Group, JointOverride, Layers, UpdateRate};
 use crate::model::Rows;
 use crate::simd::{Aligned, Isa};
 use crate::threads::{Threads, lock, of_thread};
@@ -266,7 +266,8 @@ impl CrowdPose {
         PoseMemory { clips, poses }
     }
 
-    /// Allocates memory for a crowd's poses: one part per thread, or every part if poses outlive a frame.
+    /// Allocates memory for a crowd's poses: one part per thread, or every part if poses outlive a frame. It poses crowds with
+    /// the same models and numbers of layers: this one, or a live one after changes.
     pub fn new(crowd: &Crowd, width: Width, isa: Isa, threads: &Threads) -> Self {
         let blocks = Blocks::new(crowd, !matches!(threads, Threads::One));
         let plan = PartPlan::new(crowd, &blocks, threads.count());
@@ -372,7 +373,8 @@ impl CrowdPose {
         self.idle.get(block.index) == Some(&true)
     }
 
-    /// Poses the crowd at a tick, part by part through all stages, on `threads`.
+    /// Poses the crowd at a tick of 1/60 s, part by part through all stages, on `threads`. That of a
+    /// [`LiveCrowd`](crate::crowd::LiveCrowd) is posed at its own time in seconds, whatever the tick.
     ///
     /// # Panics
     /// The memory of `out` is shorter than the shares of all blocks.
@@ -384,7 +386,7 @@ impl CrowdPose {
         clock: &dyn PoseClock,
         PoseOut { out, first, take }: PoseOut,
     ) {
-        self.tick = tick;
+        self.tick = crowd.tick_shown(tick);
         let posing = &*self;
         let pose_part = |part: &[Block], out: &mut [f32]| {
             let mut poses = posing.buffer(part[0].index / posing.plan.part);
@@ -463,6 +465,9 @@ impl CrowdPose {
                         Some(steady) => merge(self.isa, steady, joints(crowd, block), slots),
                         None => self.step_block(crowd, block, Step::Blend, slots),
                     }
+                    if crowd.is_live() {
+                        self.override_joints(crowd, block, slots);
+                    }
                 }
             });
         }
@@ -501,6 +506,30 @@ impl CrowdPose {
             Form::Scalar => {
                 for (one, slots) in one_by_one(block, group, slots) {
                     self.step::<1, 1>(crowd, &one, group, step, slots);
+                }
+            }
+        }
+    }
+
+    /// Replaces local poses in a block's first slot by those that are given.
+    fn override_joints(&self, crowd: &Crowd, block: &Block, slots: &mut [Local<BLOCK>]) {
+        let form = self.form(crowd, block);
+        let joints = joints(crowd, block);
+        for (place, instance) in block.instances.clone().enumerate() {
+            for JointOverride { joint, local, .. } in crowd.joint_overrides(instance) {
+                let joint = usize::from(joint);
+                let local = local.components();
+                match form {
+                    Form::Lanes => put_lane(&mut slots[joint], place, local),
+                    Form::Strips => {
+                        let slots: &mut [Local<STRIP>] = bytemuck::cast_slice_mut(slots);
+                        let first = place * block.slots * items::<1, STRIP>(joints);
+                        put_lane(&mut slots[first + joint / STRIP], joint % STRIP, local);
+                    }
+                    Form::Scalar => {
+                        let slots: &mut [Local<1>] = bytemuck::cast_slice_mut(slots);
+                        put_lane(&mut slots[place * block.slots * joints + joint], 0, local);
+                    }
                 }
             }
         }
@@ -680,6 +709,13 @@ fn local_of_one<const L: usize>(
     let local = &local[place * block.slots * items::<1, L>(joints)..];
     for joint in 0..joints {
         lane_of(&local[joint / L..][..1], joint % L, out);
+    }
+}
+
+/// Writes a lane's numbers.
+fn put_lane<const N: usize>(local: &mut Local<N>, lane: usize, numbers: [f32; 10]) {
+    for (row, number) in local.iter_mut().zip(numbers) {
+        row[lane] = number;
     }
 }
 

@@ -10,7 +10,7 @@ mod morph;
 mod sample;
 mod shown;
 
-use crate::crowd::{Crowd, Layer, UpdateRate};
+use crate::crowd::{Crowd, JointOverride, Layer, UpdateRate};
 use crate::model::{Clip, JointTransform, Model, NO_PARENT, Skeleton, rows_to_affine};
 use crate::vertex::{Normals, VANISHING};
 pub use deviation::{Deviation, WorstError, distances, nan_max, position, vertex_errors};
@@ -77,7 +77,7 @@ impl ReferencePose {
         let group = &crowd.groups()[crowd.group_of(instance)];
         let model = &*group.model;
         let past = (u64::from(tick) + u64::from(rate.offset)) % u64::from(rate.every);
-        let local = if past == 0 {
+        let mut local = if past == 0 {
             blend::pose(group, layers, layers.len(), tick)
         } else {
             let tick = u64::from(tick);
@@ -87,6 +87,16 @@ impl ReferencePose {
             let after = blend::pose(group, layers, layers.len(), end as u32);
             blend::between(before, after, (tick - start) as f64 / (end - start) as f64)
         };
+        for JointOverride {
+            joint, local: own, ..
+        } in crowd.joint_overrides(instance)
+        {
+            local[usize::from(joint)] = LocalPose {
+                rotation: own.rotation.as_dquat(),
+                translation: own.translation.as_dvec3(),
+                scale: own.scale.as_dvec3(),
+            };
+        }
         let pose = in_model(model.skeleton(), &local);
         let mut palette = Vec::with_capacity(model.palette_joints().len());
         for (&joint, inverse_bind) in model.palette_joints().iter().zip(model.inverse_binds()) {
