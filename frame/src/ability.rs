@@ -1,6 +1,6 @@
 //! What crowds and jobs ask of a backend, and the refusal of what a backend cannot do.
 
-use super::even_scale::{mirrored, uneven};
+use super::even_scale::{mirrored, uneven, vanishing};
 use super::{Job, Retention};
 use skinbench_kernels::crowd::{Crowd, Fade, Layer, LayerKind, UNMASKED};
 use skinbench_kernels::vertex::Encoding;
@@ -25,6 +25,9 @@ pub enum Ability {
     /// Joints that mirror vertices: those with a negative scale.
     #[strum(to_string = "mirrored joints")]
     MirroredScale,
+    /// Joints whose scale is so small that f32 numbers have no square of it, and that still show.
+    #[strum(to_string = "scale below 1e-18")]
+    VanishingScale,
     /// Joints that scale by more than this factor.
     #[strum(to_string = "scale beyond {0}")]
     ScaleBeyond(u32),
@@ -95,6 +98,10 @@ impl Ability {
             }
             Self::MirroredScale => {
                 let place = groups.find_map(|group| mirrored(crowd, group))?;
+                return Some(format!(": {place}"));
+            }
+            Self::VanishingScale => {
+                let place = groups.find_map(|group| vanishing(crowd, group))?;
                 return Some(format!(": {place}"));
             }
             Self::ScaleBeyond(most) => {

@@ -1,12 +1,12 @@
-//! The search for joints whose scale rigid motions cannot express: because it differs between axes, or because it
-//! mirrors.
+//! The search for joints whose scale rigid motions cannot express: because it differs between axes, because it mirrors, or
+//! because it is too small.
 
 use glam::{DMat3, Vec3};
 use skinbench_kernels::crowd::{Crowd, Fade, Group, LayerKind, REST};
 use skinbench_kernels::model::{
     Channel, Clip, ClipKeys, EVEN, Interpolation, NO_PARENT, Rows, is_uneven, rows_to_affine,
 };
-use skinbench_kernels::reference::ReferencePose;
+use skinbench_kernels::reference::{ReferencePose, shown};
 use std::collections::BTreeSet;
 
 /// Instances of a group, and ticks of each, at which inertial fades are looked at: they may overshoot.
@@ -14,6 +14,11 @@ const FADING_INSTANCES: usize = 16;
 const FADING_TICKS: u32 = 64;
 /// Ticks from one of these to the next: without a common divisor with the periods of clips and schedules.
 const TICK_STRIDE: u32 = 10_007;
+
+/// Smallest scale of which f32 numbers hold the square with all its digits.
+const LEAST_SCALE: f64 = 1e-18;
+/// Part of what a group shows that counts as visible.
+const VISIBLE: f64 = 1e-6;
 
 /// A scale of a joint.
 struct JointScale {
@@ -108,6 +113,21 @@ fn shears(matrix: DMat3) -> bool {
     let size = product.x_axis.x;
     let off = product - DMat3::IDENTITY * size;
     (0..3).any(|column| off.col(column).length() > 10.0 * EVEN * size)
+}
+
+/// The first joint that a group scales below [`LEAST_SCALE`], without hiding what follows it.
+pub(super) fn vanishing(crowd: &Crowd, group: &Group) -> Option<String> {
+    let model = &*group.model;
+    let visible = VISIBLE * shown(crowd, group).diagonal;
+    for (entry, reach) in crowd.entry_reaches(group).into_iter().enumerate() {
+        let distance = reach.centre.length() + reach.radius;
+        if reach.least < LEAST_SCALE && LEAST_SCALE * distance > visible {
+            let joint = usize::from(model.palette_joints()[entry]);
+            let joint = &model.skeleton().names()[joint];
+            return Some(format!("joint {joint:?} of {:?}", model.name()));
+        }
+    }
+    None
 }
 
 /// Whether a joint mirrors its parent's space.

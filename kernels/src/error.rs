@@ -92,9 +92,19 @@ macro_rules! ensure {
 }
 pub(crate) use ensure;
 
+/// A number as messages write it: by its power of ten where it would be a row of zeros.
+pub fn written(number: f32) -> String {
+    let text = format!("{number:?}");
+    text.strip_suffix(".0").unwrap_or(&text).into()
+}
+
 /// Largest number that a model, or what a crowd shows of it, may hold: f32 numbers have the sum of squares of three. All
 /// that is stored is held to it, so that importers need no limit of their own.
 pub const LARGEST: f32 = 1e18;
+
+/// Smallest extent of what a crowd shows, unless it is none: devices round f32 numbers below 1.2e-38 to zero, which is 1e-6
+/// of it.
+pub const SMALLEST: f32 = 1e-32;
 
 /// The first item that holds a number beyond [`LARGEST`], or one that is not finite.
 pub(crate) fn first_too_large<const N: usize>(items: &[[f32; N]]) -> Option<TooLarge> {
@@ -132,6 +142,12 @@ mod tests {
         let short = "a".repeat(MOST_CHARACTERS);
         assert_eq!(bounded(short.clone()), short);
         assert_eq!(shortened("abcdef", 4), "ab ... ef");
+    }
+
+    #[test]
+    fn numbers_are_written_without_rows_of_zeros() {
+        let texts = [0.0, -1.0, 0.25, 655.0008, 3e38, -1e-30].map(written);
+        assert_eq!(texts, ["0", "-1", "0.25", "655.0008", "3e38", "-1e-30"]);
     }
 
     #[test]

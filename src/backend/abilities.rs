@@ -45,8 +45,12 @@ pub(super) const EVEN: Lack = Lack {
 };
 
 /// What backends lack whose palettes hold rigid motions and a factor.
-pub(super) const RIGID: [Lack; 2] = [
+pub(super) const RIGID: [Lack; 3] = [
     EVEN,
+    Lack {
+        ability: Ability::VanishingScale,
+        reason: "finds rotations by the squares of scales, which are at least 1e-36",
+    },
     Lack {
         ability: Ability::MirroredScale,
         reason: "turns joints by quaternions, which cannot mirror",
@@ -57,6 +61,7 @@ pub(super) const RIGID: [Lack; 2] = [
 pub(super) const DUAL_QUATERNIONS: &[Lack] = &[
     RIGID[0],
     RIGID[1],
+    RIGID[2],
     Lack {
         ability: Ability::Bounds,
         reason: "blends dual quaternions, which leave the boxes of their joints",

@@ -24,6 +24,7 @@ use skinbench::wording;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use wildmatch::WildMatch;
 
 /// Fraction of the available memory that a run may take.
@@ -402,18 +403,24 @@ pub fn session(environment: &Environment, context: &Context) -> Session {
 /// `true` after a signal that ends processes, such as that of Ctrl-C, once [`watch_for_interruption`] was called.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
+/// Time within which signals count as one: `timeout`, and whatever else passes signals on to a group of processes, sends
+/// each twice.
+const ONE_SIGNAL: Duration = Duration::from_millis(500);
+
 /// Returns whether the command is to end.
 pub fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
 /// Lets Ctrl-C, a request to terminate, or a terminal that is closed interrupt the command, which asks for this once; a
-/// second signal ends the process at once. Under `nohup`, closed terminals go on to be ignored.
+/// later signal ends the process at once. Under `nohup`, closed terminals go on to be ignored.
 pub fn watch_for_interruption() -> anyhow::Result<()> {
     #[cfg(unix)]
     let ignores_hangup = ignores_hangup()?;
-    ctrlc::set_handler(|| {
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+    let mut first = None;
+    ctrlc::set_handler(move || {
+        INTERRUPTED.store(true, Ordering::Relaxed);
+        if first.get_or_insert_with(Instant::now).elapsed() > ONE_SIGNAL {
             std::process::exit(130);
         }
     })

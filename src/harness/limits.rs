@@ -172,8 +172,15 @@ fn mixed(traffic: &Traffic, read: f64, written: f64) -> f64 {
 /// The part of a buffer's bytes that this machine can spare, as far as the build can tell.
 fn affordable(bytes: u64) -> u64 {
     #[cfg(feature = "cli")]
-    let bytes = bytes.min(super::environment::available_memory() / 4);
-    bytes.max(LEAST_BYTES)
+    let available = super::environment::available_memory();
+    #[cfg(not(feature = "cli"))]
+    let available = u64::MAX;
+    bytes.min(part_of(available))
+}
+
+/// The part of available memory that a buffer may take, at least [`LEAST_BYTES`].
+fn part_of(available: u64) -> u64 {
+    (available / 4).max(LEAST_BYTES)
 }
 
 fn measure(isa: Isa, bytes: u64, threads: &Threads) -> Bandwidth {
@@ -299,6 +306,13 @@ mod tests {
             (1_000_000_000, 5)
         );
         assert_eq!(DeviceLimits::measure(&(), &threads), None);
+    }
+
+    #[test]
+    fn buffers_are_smaller_where_memory_is_scarce() {
+        assert_eq!(part_of(0), LEAST_BYTES);
+        assert_eq!(part_of(200 << 20), 50 << 20);
+        assert!(affordable(Host::BYTES) <= Host::BYTES);
     }
 
     /// A device with a cache of a megabyte.

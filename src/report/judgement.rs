@@ -2,8 +2,11 @@
 
 use super::Screen;
 use super::table::{Column, Table, Value, left_out};
-use crate::wording::counted;
+use crate::wording::{counted, one_line};
 use skinbench_corpus::{Answer, Judged, Judgement};
+
+/// Most characters of a text that an engine wrote.
+const MOST_CHARACTERS: usize = 200;
 
 const COLUMNS: [Column<Judged>; 6] = [
     Column::new("asset", |judged| Value::words(&judged.asset)),
@@ -50,6 +53,7 @@ pub fn text(answer: &Answer, judged: &[Judged], screen: Screen) -> String {
     text += "position: over the diagonal; direction: in radians\n";
     for judged in judged {
         if let Judgement::Refused(why) | Judgement::Unusable(why) = &judged.judgement {
+            let why = one_line(why, MOST_CHARACTERS);
             text += &format!("{}: {}: {why}\n", judged.asset, verdict(judged));
         }
     }
@@ -64,11 +68,8 @@ pub fn text(answer: &Answer, judged: &[Judged], screen: Screen) -> String {
         }
     }
     let assets = counted(judged.len() as u64, "asset");
-    let engine = [answer.engine.as_str(), answer.version.as_str()].join(" ");
-    text += &format!(
-        "{}: {} of {assets}\n",
-        engine.trim_end(),
-        verdicts.join(", ")
-    );
+    let engine = format!("{} {}", answer.engine, answer.version);
+    let engine = one_line(&engine, MOST_CHARACTERS);
+    text += &format!("{engine}: {} of {assets}\n", verdicts.join(", "));
     text + &left_out(&fitted.left_out)
 }

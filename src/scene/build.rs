@@ -10,7 +10,7 @@ use super::resolved::{ResolvedScene, StoredModel};
 use super::{Camera, Lod, MeshLevels, ModelSource, Scene, Settings, argument};
 use crate::asset::Place;
 use crate::crowd::{Crowd, Expression, Layer};
-use crate::error::{DataError, LARGEST};
+use crate::error::{DataError, written};
 use crate::frame::View;
 use crate::gameplay::Gameplay;
 use crate::model::{Bounds, Channel, Clip, ClipKeys, Model, Rows, rows_to_affine};
@@ -130,13 +130,10 @@ impl Scene {
         }
         let crowd = self.reusing_poses(crowd)?;
         for group in crowd.first_of_models() {
-            if let Some(largest) = shown(&crowd, group).too_large() {
-                let name = group.model.name();
-                let problem = format!(
-                    "{name} moves or scales joints by up to {largest:.1e} in its clips; expected at most {LARGEST:e}"
-                );
-                return Err(self.error(None, problem));
-            }
+            let name = group.model.name();
+            shown(&crowd, group)
+                .check()
+                .map_err(|problem| self.error(None, format!("{name} {problem}")))?;
         }
         remarks.extend(coarse_positions(&crowd));
         Ok(BuiltScene {
@@ -481,13 +478,19 @@ fn coarse_positions(crowd: &Crowd) -> Vec<String> {
             remarks.push(format!(
                 "{name} is up to {} from its origin, where f32 numbers may round positions by {rounding:.1e} of its \
                  diagonal of {}: that is the limit for backends, instead of {CLOSE:.0e}",
-                shown.farthest as f32, shown.diagonal as f32
+                written(shown.farthest as f32),
+                written(shown.diagonal as f32)
             ));
         }
         if shown.sampling > CLOSE {
+            let what = if shown.fading < shown.sampling {
+                "turns along curves that pass so near to zero"
+            } else {
+                "fades inertially for so many ticks"
+            };
             remarks.push(format!(
-                "{name} turns along curves that pass so near to zero that f32 numbers may round rotations by {:.1e}: that is \
-                 the limit for backends, instead of {CLOSE:.0e}",
+                "{name} {what} that f32 numbers may round rotations by {:.1e}: that is the limit for backends, instead of \
+                 {CLOSE:.0e}",
                 shown.sampling
             ));
         }

@@ -482,6 +482,15 @@ fn an_additive_layer_of_the_rest_pose_adds_nothing() {
     }
 }
 
+/// The bound that messages name is within it, though it is no f32 number.
+#[test]
+fn numbers_up_to_the_bound_are_accepted() {
+    for (number, is_accepted) in [("1e18", true), ("-1e18", true), ("1.0001e18", false)] {
+        let scene = parse(&format!("[[group]]\nmodel = \"walker\"\nspeed = {number}"));
+        assert_eq!(scene.is_ok(), is_accepted, "{number}");
+    }
+}
+
 /// Layers in step have one phase at every tick, and fades bring the pace from one clip's to the other's.
 #[test]
 fn layers_in_step_share_their_phase_through_fades() {

@@ -1,7 +1,7 @@
 //! The command line as its users meet it: exit codes, messages, files.
 
 use crate::program::{process, ran, rows, skinbench, succeed, summary};
-use crate::support::gltf_fixture::{Fixture, INDICES, UNSIGNED_BYTE};
+use crate::support::gltf_fixture::{Fixture, INDICES, POSITION, UNSIGNED_BYTE};
 use crate::support::shared::shared_folder;
 use crate::support::sprout::Sprout;
 use serde_json::json;
@@ -1596,4 +1596,22 @@ fn notes_about_the_one_model_of_a_scene_name_it_once() {
     let told = ran(skinbench(&folder, verify)).notes;
     let note = "note: fish.mesh: left out parts that are not read: text between elements\n";
     assert!(told.contains(note), "{told}");
+}
+
+/// A rigid primitive has no vertices of its own in `dump`, which says so.
+#[test]
+fn dump_says_what_it_leaves_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut fixture = Fixture::new();
+    let rigid = json!({"primitives": [{"attributes": {"POSITION": POSITION}, "indices": INDICES}]});
+    fixture.push("meshes", rigid);
+    fixture.push("nodes", json!({"name": "hat", "mesh": 1}));
+    fixture.set("/nodes/1/children", json!([3]));
+    fixture.write(folder.path());
+    let dumped = succeed(&folder, "dump fixture.gltf");
+    assert_eq!(dumped.text.lines().count(), 1 + 3, "{}", dumped.text);
+    assert_eq!(
+        dumped.notes,
+        "note: fixture: left out 1 rigid primitive, which joints move as a whole\n"
+    );
 }

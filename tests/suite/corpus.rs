@@ -35,7 +35,7 @@ fn the_corpus_judges_engines() {
     );
 
     answer["assets"]["step"]["moments"][2]["positions"][5][0] = json!(7.5);
-    answer["assets"]["binary"] = json!({"refused": "no binary files"});
+    answer["assets"]["binary"] = json!({"refused": "no \u{1b}binary\nfiles"});
     fs::write(&file, answer.to_string()).unwrap();
     let wrong = ran(skinbench(
         &folder,

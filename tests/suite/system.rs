@@ -157,7 +157,38 @@ fn a_full_disk_does_not_cost_the_table() {
     );
 }
 
-/// Rows of a run that a signal ended, its output, and its exit code.
+/// Runs the program in a shell that `before` has changed, without an adapter, and returns the table of its run.
+fn table_after(before: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let run = "run smoke -b cpu-scalar,cpu-rayon --instances 3 --passes 0 --frames 2 -o out";
+    let line = format!("{before}; exec \"$0\" {run}");
+    let mut command = Command::new("unshare");
+    command
+        .args(["--map-root-user", "--mount", "bash", "-ec", &line])
+        .arg(cargo_bin!("skinbench"))
+        .env("VK_ICD_FILENAMES", "/nonexistent")
+        .current_dir(folder.path());
+    let table = success(command);
+    let rows = summary(&folder.path().join("out"));
+    assert_eq!(rows.iter().filter(of_smoke).count(), 2, "{table}");
+    table
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "needs a system that allows unshare"]
+fn runs_do_without_proc() {
+    table_after("mount -t tmpfs none /proc");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "needs a system that allows unshare"]
+fn runs_measure_their_limits_where_memory_is_scarce() {
+    table_after("ulimit -v 900000");
+}
+
+/// Rows of a run that a signal ended, its output, and its exit code. The signal comes twice, as from `timeout`.
 fn ended_by(signal: &str) -> (Vec<Row>, String, Option<i32>) {
     let folder = tempfile::tempdir().unwrap();
     // The second scene is the one that is interrupted.
@@ -176,7 +207,7 @@ fn ended_by(signal: &str) -> (Vec<Row>, String, Option<i32>) {
     let id = child.id().to_string();
     assert!(
         Command::new("kill")
-            .args([signal, &id])
+            .args([signal, &id, &id])
             .status()
             .unwrap()
             .success()

@@ -1,6 +1,6 @@
 //! Sizes and places of what the instances of a group show.
 
-use crate::error::LARGEST;
+use crate::error::{LARGEST, SMALLEST, ensure};
 use crate::model::Bounds;
 
 /// Sizes and places of what a group's instances show over their ticks: the units in which errors are stated.
@@ -21,8 +21,11 @@ pub struct Shown {
     /// Bound of the distance by which f32 numbers are off at that coordinate: half their spacing on each of three axes,
     /// for each joint of the longest chain, each influence of a vertex and a few more operations.
     pub rounding: f64,
-    /// Bound of the error of a sampled rotation where a cubic curve of a clip comes near to zero; 0 where none does.
+    /// Bound of the error of a joint's rotation that is more than usual: where a cubic curve of a clip comes near to zero, or
+    /// in inertial fades; 0 without either.
     pub sampling: f64,
+    /// The part of it that inertial fades have: they add a change per tick, which is multiplied by the ticks of the fade.
+    pub fading: f64,
     /// Bound of the error of rotations in model space, which grows with the longest chain of joints.
     pub turning: f64,
     /// One item per joint.
@@ -43,14 +46,28 @@ pub struct JointShown {
 }
 
 impl Shown {
-    /// The largest distance and length of an axis that any joint or vertex shows, if it is beyond [`LARGEST`].
-    pub fn too_large(&self) -> Option<f64> {
+    /// Checks that f32 numbers can hold what is shown.
+    ///
+    /// # Errors
+    /// A distance or the length of an axis beyond [`LARGEST`], or a diagonal below [`SMALLEST`]: what, and what would be
+    /// accepted.
+    pub fn check(&self) -> Result<(), String> {
         let mut largest = self.farthest;
         for joint in &self.joints {
             largest = largest.max(joint.distance).max(joint.axis);
         }
-        (largest > f64::from(LARGEST)).then_some(largest)
+        ensure!(
+            largest <= f64::from(LARGEST),
+            "moves or scales joints by up to {largest:.1e} in its clips; expected at most {LARGEST:e}"
+        );
+        ensure!(
+            self.diagonal >= f64::from(SMALLEST),
+            "has a diagonal of {:.1e}; expected {SMALLEST:e} or more",
+            self.diagonal
+        );
+        Ok(())
     }
+
     /// The bound of f32 rounding over the diagonal.
     pub fn relative_rounding(&self) -> f64 {
         self.rounding / self.diagonal

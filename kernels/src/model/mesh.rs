@@ -1,7 +1,7 @@
 //! One concatenated vertex stream for all primitives, sorted into runs of equal influence count, and there by joints.
 
 use super::{Bounds, Lists, Notes, Skin, Target, TargetDeltas, Targets};
-use crate::error::{DataError, LARGEST, ensure, first_too_large};
+use crate::error::{DataError, LARGEST, ensure, first_too_large, written};
 use crate::vertex::Cube;
 use fieldwork::Fieldwork;
 use glam::{DVec3, Vec3};
@@ -602,7 +602,8 @@ fn check_primitive(
             );
             ensure!(
                 (0.0..=LARGEST).contains(&weight),
-                "vertex {vertex} has the weight {weight}; expected 0 or more"
+                "vertex {vertex} has the weight {}; expected 0 to {LARGEST:e}",
+                written(weight)
             );
         }
     }

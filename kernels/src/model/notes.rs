@@ -1,6 +1,6 @@
 //! Notes about what a model lacks or has otherwise than its file.
 
-use crate::error::bounded;
+use crate::error::{bounded, written};
 use std::fmt;
 
 /// Most names in a note.
@@ -82,7 +82,7 @@ impl Notes {
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let text = self.kind.replace('#', &self.count.to_string());
-        f.write_str(&text.replace('@', &self.worst.to_string()))?;
+        f.write_str(&text.replace('@', &written(self.worst)))?;
         let mut more = self.count;
         let mut separator = ": ";
         for (name, times) in &self.names {

@@ -6,6 +6,9 @@ use crate::model::rows_to_affine;
 use crate::vertex::{Encoding, Normals, VertexFormat};
 use glam::{DVec3, DVec4, Vec3};
 
+/// Axes that are shorter count as this long: f32 numbers below 1.2e-38 lose digits, or all of them on devices.
+const SHORT_AXIS: f64 = 1e-32;
+
 /// An error and its place; NaN counts as the largest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WorstError {
@@ -105,9 +108,7 @@ impl Deviation {
                 size = size.max(want.length());
                 axes = nan_max(axes, got.matrix3.col(axis).distance(want));
             }
-            if size > 0.0 {
-                axes /= size;
-            }
+            axes /= size.max(SHORT_AXIS);
             let far = diagonal.max(most.distance);
             let translation = relative_distance(got.translation, want.translation, far);
             model_worst.include(nan_max(axes, translation), instance, joint);

@@ -1,7 +1,7 @@
 //! Sizes and places of what a crowd shows, found on a sample of its instances and ticks.
 
 use super::ReferencePose;
-use crate::crowd::{Crowd, Group, JointShown, Layer, Shown};
+use crate::crowd::{Crowd, Fade, Group, JointShown, Layer, Shown};
 use crate::model::{Bounds, Clip, IDENTITY_ROWS, Model, NO_PARENT};
 use crate::vertex::{Cube, Encoding};
 use glam::{DVec3, Vec3};
@@ -30,6 +30,10 @@ const JOINT_ROUNDING: f64 = 5e-7;
 /// Cubic curves of rotations that are shorter round visibly, and the roundings of a point on them.
 const SHORT_CURVE: f64 = 0.1;
 const CURVE_ROUNDINGS: f64 = 4.0;
+/// Bound of the error that each tick of an inertial fade adds to rotations: 6e-7 of a difference between the old pose and the
+/// new one, as shaders sample them, times 0.75. At any tick of a fade, the offset and twice the speed come to at most so much
+/// over the length of the sum, which is no shorter than the offset: differences have w >= 0 and lie in one hemisphere.
+const FADE_ROUNDING: f64 = 4.5e-7;
 /// Half the edge of a cube for packed positions, over half the largest extent shown: other ticks may show more.
 const CUBE_MARGIN: f32 = 1.25;
 /// Times of each clip at which [`clip_bounds`] poses a model.
@@ -142,7 +146,8 @@ fn measured(crowd: &Crowd, group: &Group) -> Shown {
         _ if farthest > 0.0 => farthest,
         _ => 1.0,
     };
-    let sampling = curve_rounding(model);
+    let fading = fade_rounding(crowd, group);
+    let sampling = curve_rounding(model).max(fading);
     let depth = longest_chain(model, &vec![true; joints]) as f64;
     let influences = f64::from(model.mesh().max_influences());
     let roundings = longest_chain(model, &followed) as f64 + influences + MORE_ROUNDINGS;
@@ -153,6 +158,7 @@ fn measured(crowd: &Crowd, group: &Group) -> Shown {
         farthest,
         rounding: 0.5 * 3f64.sqrt() * roundings * spacing(farthest),
         sampling,
+        fading,
         // A quaternion's error turns vectors by up to twice as much.
         turning: depth * JOINT_ROUNDING + 2.0 * sampling,
         joints: joints_shown,
@@ -169,6 +175,16 @@ fn curve_rounding(model: &Model) -> f64 {
     } else {
         0.0
     }
+}
+
+/// Bound of the error of rotations in a group's inertial fades.
+fn fade_rounding(crowd: &Crowd, group: &Group) -> f64 {
+    let layers = crowd.layers().range(group.instances.clone());
+    let fading = layers
+        .flatten()
+        .filter(|layer| layer.fade == Fade::Inertial);
+    let ticks = fading.map(|layer| layer.schedule.fade_in.max(layer.schedule.fade_out));
+    FADE_ROUNDING * f64::from(ticks.max().unwrap_or(0))
 }
 
 /// Adds the values of a pose's joints.

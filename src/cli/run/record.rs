@@ -112,7 +112,8 @@ impl RunRecord {
             let measured = row.frames.unwrap_or(0) as u32 + row.dropped.unwrap_or(0);
             let is_done = match row.status {
                 Status::Ok => frames.is_none_or(|frames| measured >= frames),
-                status => status != Status::Error,
+                // Memory that was taken may be free now.
+                status => !matches!(status, Status::Error | Status::TooLarge),
             };
             let is_ours =
                 row.run_id.contains(&ours) && !foreign.contains(&(row.run_id.as_str(), row.name()));

@@ -212,7 +212,7 @@ impl<'a> TableKeys<'a> {
 
 /// Returns whether f32 numbers hold a number and its square.
 pub fn is_held(value: f64) -> bool {
-    value.abs() <= f64::from(LARGEST)
+    (value as f32).abs() <= LARGEST
 }
 
 /// As [`is_held`], of numbers above 0.

@@ -109,6 +109,10 @@ fn samples() -> Vec<Sample> {
             crowd(vec![(grown(7e4), 9)]),
         ),
         of_crowd(
+            &[(Ability::VanishingScale, ": joint \"pelvis\" of \"walker\"")],
+            shrunk(),
+        ),
+        of_crowd(
             &[(
                 Ability::MirroredScale,
                 ": joint \"neck_01\" of \"walker\" in a clip",
@@ -195,12 +199,28 @@ fn person() -> Model {
     model
 }
 
-/// A walker with a clip in which a joint has this scale, and which some instance of nine plays.
+/// A walker with a clip in which its neck has this scale, and which some instance of nine plays.
 fn grown(scale: f32) -> Model {
+    scaled(7, scale)
+}
+
+/// A walker of which every instance is so small that f32 numbers have no square of its scale.
+fn shrunk() -> Crowd {
+    let model = scaled(0, 1e-20);
+    let held = Layer::held(model.clips().len() as u32 - 1, 0.0);
+    let mut crowd = Crowd::new();
+    crowd
+        .push_group(Arc::new(model), [(IDENTITY_ROWS, held)])
+        .unwrap();
+    crowd
+}
+
+/// A walker whose last clip scales a joint.
+fn scaled(joint: u16, scale: f32) -> Model {
     let mut model = walker(500).unwrap();
     let (channel, interpolation) = (Channel::Scale, Interpolation::Linear);
     let keys = Keys {
-        joint: 7,
+        joint,
         channel,
         interpolation,
         times: vec![0.0],

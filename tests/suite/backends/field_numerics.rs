@@ -2,7 +2,9 @@
 //! them, or refuses them with its reason. The characters are small files of `SKINBENCH_SHARED`.
 
 use super::common::{context, small_scene};
+use crate::support::gltf_fixture::Fixture;
 use crate::support::shared::shared_folder;
+use serde_json::json;
 use skinbench::harness::fidelity::clip_error;
 use skinbench::harness::run::{self, Observer, RunOptions};
 use skinbench::harness::{Outcome, Status};
@@ -12,6 +14,7 @@ use skinbench::scene::{Clips, Interpolation, Output, Scene, Settings};
 use skinbench::vertex::{Attributes, Normals};
 use std::fs;
 use std::path::PathBuf;
+use tempfile::TempDir;
 
 /// The path of a character, which lies in the folder of its case.
 fn character(name: &str) -> PathBuf {
@@ -346,6 +349,34 @@ fn numbers_whose_squares_vanish_agree() {
         };
         Verified::new("hide-1e-20.glb", settings).assert_parity();
     }
+}
+
+/// The triangle of the fixture in a folder, its root and the joint below it scaled by so much.
+fn scaled(folder: &TempDir, root: f64, tip: f64) -> Scene {
+    let mut fixture = Fixture::new();
+    fixture.set("/nodes/0/scale", json!([root, root, root]));
+    fixture.set("/nodes/1/scale", json!([tip, tip, tip]));
+    let scene = Scene::load(fixture.write(folder.path())).unwrap();
+    scene.with(two())
+}
+
+/// Joints of which f32 numbers hold the scale, but neither its square nor its product with another.
+#[test]
+fn scales_that_vanish_agree_or_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (root, tip) in [(1.0, 1e-30), (1e-20, 1.0), (1e-20, 1e-20), (1e-30, 1e-30)] {
+        let verified = Verified::of(scaled(&folder, root, tip));
+        verified.assert_parity();
+        let refusal = (root < 1.0).then_some(
+            "finds rotations by the squares of scales, which are at least 1e-36: joint \"root\" of \"fixture\"",
+        );
+        assert_eq!(verified.refusal(TURNING), refusal, "{root}, {tip}");
+    }
+    let refused = scaled(&folder, 1e-33, 1.0).build(u64::MAX).unwrap_err();
+    assert_eq!(
+        refused.problem,
+        "fixture has a diagonal of 2.0e-33; expected 1e-32 or more"
+    );
 }
 
 /// Chains of 200 and 400 joints, each turned by 0.13 radians.

@@ -303,6 +303,48 @@ fn layers(model: &Model, instance: u32, whole: &[u32], additive: &[u32]) -> Vec<
     layers
 }
 
+/// A joint that turns by 2.9 radians in each tick stops inertially, within 12 ticks or ten seconds: what f32 numbers round of
+/// the last turn is multiplied by the ticks of the fade.
+#[test]
+fn long_inertial_fades_agree() {
+    let mut model = tube(3, 9, 3);
+    let turn = |tick: u16| Quat::from_rotation_z(2.9 * f32::from(tick)).to_array();
+    let spin = Keys {
+        joint: 1,
+        channel: Channel::Rotation,
+        interpolation: skinbench::model::Interpolation::Linear,
+        times: (0..60u16).map(|tick| f32::from(tick) / 60.0).collect(),
+        values: (0..60).flat_map(turn).collect(),
+    };
+    let spin = Clip::new("spin", None, RotationBlend::Slerp, vec![spin]).unwrap();
+    model.add_clip(spin).unwrap();
+    let model = Arc::new(model);
+    for fade in [12, 600] {
+        let layers = |instance: u32| {
+            let schedule = Schedule {
+                period: 4 * fade,
+                offset: instance * fade / 25,
+                length: 3 * fade,
+                fade_in: fade,
+                fade_out: fade,
+            };
+            let over = Layer {
+                kind: LayerKind::Override,
+                fade: Fade::Inertial,
+                schedule,
+                ..Layer::looping(&model, 1, 0, 1.0)
+            };
+            let spin = Layer::looping(&model, 2, instance << 25, 1.0);
+            (IDENTITY_ROWS, [spin, over])
+        };
+        let mut crowd = Crowd::new();
+        crowd
+            .push_group(Arc::clone(&model), (0..100).map(layers))
+            .unwrap();
+        assert_parity(&context(), &crowd, &ticks());
+    }
+}
+
 /// Blocks in which every lane has other layers, masks, kinds and fades than its neighbour.
 #[test]
 fn lanes_of_a_block_may_differ_in_everything() {

@@ -132,6 +132,24 @@ fn run_and_report_name_the_same_winner_and_the_same_tie() {
     );
 }
 
+/// An interval that begins above 1, but is printed as if it began at 1.00, is no lead.
+#[test]
+fn a_lead_shows_in_its_digits() {
+    let against = |ns: u64| {
+        let slower = frame("cpu-scalar", steady(ns));
+        verdict(false, &[frame("cpu-simd", steady(1_000_000)), slower])
+    };
+    let tie = against(1_019_500);
+    assert!(
+        tie.ends_with("takes between 1.00 and 1.04 times as long."),
+        "{tie}"
+    );
+    assert_eq!(
+        against(1_024_000),
+        "cpu-simd is fastest, 1.00 ms a frame, 1.02 times as fast as cpu-scalar."
+    );
+}
+
 #[test]
 fn frames_decide_unless_drawing_is_emulated() {
     let drawn = |backend, skin, frame| {

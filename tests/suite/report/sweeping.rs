@@ -63,6 +63,17 @@ fn a_run_goes_on_where_it_stopped() {
         notes[0].contains("samples of no row, as an interrupted run"),
         "{notes:?}"
     );
+
+    // What did not fit is tried again: other programs may have taken the memory.
+    let text = fs::read_to_string(out.join("summary.csv")).unwrap();
+    let (before, frame) = text.split_at(text.find(",frame,wall,").unwrap());
+    let large = frame.replacen(",ok,", ",too_large,", 1);
+    fs::write(out.join("summary.csv"), before.to_owned() + &large).unwrap();
+    let messages = succeed(&folder, RUN).notes;
+    assert!(
+        messages.contains("note: 5 measurements of an earlier run kept"),
+        "{messages}"
+    );
 }
 
 /// Neither measurements of another version, nor files of another program, nor damaged ones are touched.

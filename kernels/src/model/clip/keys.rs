@@ -1,6 +1,6 @@
 //! Keys of a track: channel, interpolation, times and values.
 
-use crate::error::first_too_large;
+use crate::error::{first_too_large, written};
 
 /// A part of a joint's transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -128,14 +128,17 @@ pub(super) fn check_keys(times: &[f32], values: &[f32], per_key: usize) -> Resul
         .find(|(_, time)| !(time.is_finite() && **time >= 0.0))
     {
         return Err(format!(
-            "key {key} has the time {time}; expected seconds, 0 or more"
+            "key {key} has the time {}; expected seconds, 0 or more",
+            written(*time)
         ));
     }
     let mut pairs = times.iter().zip(times.iter().skip(1)).enumerate();
     if let Some((key, (before, time))) = pairs.find(|(_, (a, b))| b <= a) {
         return Err(format!(
-            "key {} at {time} s does not come after key {key} at {before} s",
-            key + 1
+            "key {} at {} s does not come after key {key} at {} s",
+            key + 1,
+            written(*time),
+            written(*before)
         ));
     }
     if values.len() != count * per_key {
