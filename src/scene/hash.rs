@@ -53,6 +53,16 @@ pub fn hash(scene: &ResolvedScene) -> u64 {
     hash.0.finish()
 }
 
+/// The stored vertices by influence count and then in the order of the file, as versions before 2026-11-27 stored them.
+fn hashed_order(mesh: &Mesh) -> Vec<u32> {
+    let mut order = mesh.file_order();
+    order.sort_by_key(|&vertex| {
+        mesh.runs()
+            .partition_point(|run| run.first_vertex <= vertex)
+    });
+    order
+}
+
 /// The values at these places.
 fn in_order<T: Copy>(values: &[T], places: &[u32]) -> Vec<T> {
     places.iter().map(|&place| values[place as usize]).collect()
@@ -256,7 +266,7 @@ impl SceneHash {
         }
         self.list(model.palette_joints());
         self.list(model.inverse_binds());
-        let order = model.mesh().file_order();
+        let order = hashed_order(model.mesh());
         self.mesh(model.mesh(), &order);
         for clip in model.clips() {
             self.clip(clip);
@@ -277,7 +287,7 @@ impl SceneHash {
         }
     }
 
-    /// In the order of the file, which does not depend on how vertices are stored.
+    /// In an order that does not depend on how vertices are stored.
     fn mesh(&mut self, mesh: &Mesh, order: &[u32]) {
         self.list(&in_order(mesh.positions(), order));
         self.list(&in_order(mesh.normals(), order));

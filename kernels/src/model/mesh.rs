@@ -379,8 +379,7 @@ impl Mesh {
     /// The primitives in the form that importers give, in file order; joints are indices into the primitive's skin
     /// again.
     pub(super) fn to_primitives(&self, skins: &[Skin]) -> Vec<PrimitiveData> {
-        let mut stored: Vec<u32> = (0..self.vertex_count() as u32).collect();
-        stored.sort_unstable_by_key(|&vertex| self.sources[vertex as usize]);
+        let stored = self.file_order();
         let mut rest = &stored[..];
         let mut primitives = Vec::with_capacity(self.primitives.len());
         for primitive in &self.primitives {
@@ -445,13 +444,10 @@ impl Mesh {
         }
     }
 
-    /// The stored vertices by influence count and then in the order of the file, which versions before 2026-11-27 stored.
+    /// The stored vertices in the order of the file: by primitive, then by their index there.
     pub fn file_order(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.vertex_count() as u32).collect();
-        for run in &self.runs {
-            let vertices = &mut order[run.first_vertex as usize..][..run.vertex_count as usize];
-            vertices.sort_unstable_by_key(|&vertex| self.sources[vertex as usize]);
-        }
+        order.sort_unstable_by_key(|&vertex| self.sources[vertex as usize]);
         order
     }
 
@@ -774,7 +770,7 @@ mod tests {
             mesh.positions(),
             [[2.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0; 3], [0.0; 3]]
         );
-        assert_eq!(mesh.file_order(), [1, 0, 2, 3]);
+        assert_eq!(mesh.file_order(), [3, 1, 0, 2]);
         assert_eq!(
             mesh.runs()
                 .iter()
