@@ -4,8 +4,8 @@
 
 use skinbench::characters::walker;
 use skinbench::crowd::{Crowd, Layer};
-use skinbench::gpu::adopt::{AdoptedCrowd, AdoptedMesh};
-use skinbench::gpu::passes::skin_kernels::{CANDIDATES, INSTANCES};
+use skinbench::gpu::adopt::{AdoptedCrowd, AdoptedMesh, Matrices, MeshBuffers};
+use skinbench::gpu::passes::skin_kernels::CANDIDATES;
 use skinbench::gpu::{Gpu, ShaderChecks, wgpu};
 use skinbench::model::{IDENTITY_ROWS, Model};
 use skinbench::pose;
@@ -71,10 +71,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let matrices = buffer(size_of_val(&palette[..]) as u64);
     queue.write_buffer(&matrices, 0, bytemuck::cast_slice(&palette));
     let format = VertexFormat::default();
-    let palettes = matrices.slice(..);
-    let mesh = AdoptedMesh::new(&gpu, Arc::clone(&model), format, 1, palettes, &INSTANCES)?;
-    let one = buffer(mesh.output_bytes());
-    let vertices = mesh.bind(one.slice(..))?;
+    let mesh = AdoptedMesh::new(&gpu, Arc::clone(&model), format)?;
+    let one = buffer(mesh.instance_bytes());
+    let bound = mesh.bind(&MeshBuffers {
+        instances: 1,
+        matrices: Matrices::Rows(matrices.slice(..)),
+        weights: None,
+        list: None,
+        vertices: one.slice(..),
+    })?;
 
     // A crowd: the device poses it. Each walker is an eighth of the clip ahead of the one before.
     let mut crowd = Crowd::with_format(format);
@@ -92,7 +97,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // A frame of the program.
     let mut encoder = device.create_command_encoder(&Default::default());
-    mesh.record(&vertices, &mut encoder);
+    bound.record(&mut encoder);
     walking.record(&crowd, TICK, &outputs, &mut encoder);
     let drawn = Picture::new(&device, &model);
     drawn.draw(&mut encoder, &one, all, vertex_count);

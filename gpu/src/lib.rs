@@ -23,7 +23,9 @@ pub mod kernel;
 pub mod passes;
 pub(crate) mod timing;
 
-pub use adopt::{AdoptedCrowd, AdoptedMesh, MeshSlices, Vertices};
+pub use adopt::{
+    AdoptedCrowd, AdoptedMesh, BoundMesh, Matrices, MeshBuffers, MeshSlices, TargetSlices, Vertices,
+};
 pub use crowd::{Chunk, CrowdTable};
 pub use device::adapter::{Adapter, apis, summaries};
 pub use device::commands::{Commands, Flight};
@@ -38,6 +40,7 @@ pub use passes::pose::PoseBytes;
 pub use passes::strategy::{Posing, Skinning, Strategy};
 pub use passes::upload::uploaded_bytes;
 pub use passes::vertices::Drawable;
+pub use skinbench_frame::BackendError;
 pub use skinbench_shaders as shader;
 /// The version whose types are in public functions.
 pub use wgpu;
