@@ -4,7 +4,7 @@
 
 use skinbench::characters::walker;
 use skinbench::crowd::{Crowd, Layer};
-use skinbench::gpu::{AdoptedCrowd, AdoptedMesh, CANDIDATES, Gpu, INSTANCES, ShaderChecks, wgpu};
+use skinbench::gpu::{AdoptedCrowd, AdoptedMesh, CANDIDATES, Gpu, Matrices, MeshBuffers, ShaderChecks, wgpu};
 use skinbench::model::{IDENTITY_ROWS, Model};
 use skinbench::pose;
 use skinbench::reference::reference_vertices;
@@ -69,10 +69,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let matrices = buffer(size_of_val(&palette[..]) as u64);
     queue.write_buffer(&matrices, 0, bytemuck::cast_slice(&palette));
     let format = VertexFormat::default();
-    let palettes = matrices.slice(..);
-    let mesh = AdoptedMesh::new(&gpu, Arc::clone(&model), format, 1, palettes, &INSTANCES)?;
-    let one = buffer(mesh.output_bytes());
-    let vertices = mesh.bind(one.slice(..))?;
+    let mesh = AdoptedMesh::new(&gpu, Arc::clone(&model), format)?;
+    let one = buffer(mesh.instance_bytes());
+    let bound = mesh.bind(&MeshBuffers {
+        instances: 1,
+        matrices: Matrices::Rows(matrices.slice(..)),
+        weights: None,
+        list: None,
+        vertices: one.slice(..),
+    })?;
 
     // A crowd: the device poses it. Each walker is an eighth of the clip ahead of the one before.
     let mut crowd = Crowd::with_format(format);
@@ -90,7 +95,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // A frame of the program.
     let mut encoder = device.create_command_encoder(&Default::default());
-    mesh.record(&vertices, &mut encoder);
+    bound.record(&mut encoder);
     walking.record(&crowd, TICK, &outputs, &mut encoder);
     let drawn = Picture::new(&device, &model);
     drawn.draw(&mut encoder, &one, all, vertex_count);

@@ -33,11 +33,13 @@ pub mod passes;
 pub(crate) mod timing;
 
 #[doc(inline)]
-pub use adopt::{AdoptedCrowd, AdoptedMesh, MeshSlices, Vertices};
+pub use adopt::{
+    AdoptedCrowd, AdoptedMesh, BoundMesh, Matrices, MeshBuffers, MeshSlices, TargetSlices, Vertices,
+};
 #[doc(inline)]
 pub use device::gpu::{Gpu, ShaderChecks};
 #[doc(inline)]
-pub use passes::skin_kernels::{CANDIDATES, COLUMNS, INSTANCES};
+pub use passes::skin_kernels::CANDIDATES;
 #[doc(inline)]
 pub use skinbench_frame::BackendError;
 pub use skinbench_shaders as shader;

@@ -44,48 +44,108 @@ fn one_mesh_from_matrices() -> Result<(), Box<dyn Error>> {
     let Program { adapter, device, queue } = program.clone();
     let storage = |bytes| program.storage(bytes);
 
+    // A triangle, whose last vertex follows the second matrix.
+    let positions = &[[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 2.0, 0.0]];
+    let normals = &[[0.0, 0.0, 1.0]; 3];
+    let joints = &[[0; 4], [0; 4], [1, 0, 0, 0]];
+    let weights = &[[1.0, 0.0, 0.0, 0.0]; 3];
+
     // README
-    use skinbench_gpu::{AdoptedMesh, COLUMNS, Gpu, MeshSlices, ShaderChecks};
+    use skinbench_gpu::{AdoptedMesh, Gpu, Matrices, MeshBuffers, MeshSlices, ShaderChecks};
     use skinbench_kernels::vertex::VertexFormat;
 
-    // A triangle, whose last vertex follows the second of two matrices.
-    let triangle = MeshSlices {
-        positions: &[[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 2.0, 0.0]],
-        normals: &[[0.0, 0.0, 1.0]; 3],
-        tangents: &[], // the format has none
-        joints: &[[0; 4], [0; 4], [1, 0, 0, 0]],
-        weights: &[[1.0, 0.0, 0.0, 0.0]; 3],
-        matrices: 2, // for each instance, as u32
-    };
-
-    // Once. Frames write to two slices in turn, so that motion vectors find the last frame's vertices in the other one.
+    // Once. Vertices follow up to four matrices.
+    let slices = MeshSlices { positions, normals, joints, weights, matrices: 2, ..MeshSlices::default() };
     let gpu = Gpu::adopt(&adapter, device.clone(), queue.clone(), ShaderChecks::Unchecked);
-    let matrices = storage(2 * 64); // 4x4, by columns; filled by your program
     let format = VertexFormat::default(); // positions and unit normals as floats
-    let mesh = AdoptedMesh::from_slices(&gpu, &triangle, format, 1, matrices.slice(..), &COLUMNS)?;
-    let vertices = storage(512);
-    let turns = [mesh.bind(vertices.slice(..256))?, mesh.bind(vertices.slice(256..))?];
+    let mesh = AdoptedMesh::from_slices(&gpu, &slices, format)?;
+    let (matrices, vertices) = (storage(2 * 64), storage(mesh.instance_bytes()));
+    let skinning = mesh.bind(&MeshBuffers {
+        instances: 1,
+        matrices: Matrices::Columns(matrices.slice(..)), // 4x4, filled by your program
+        weights: None, // no morph targets
+        list: None, // all instances
+        vertices: vertices.slice(..),
+    })?;
 
-    for frame in 0..3 {
-        let mut encoder = device.create_command_encoder(&Default::default());
-        let mut pass = encoder.begin_compute_pass(&Default::default()); // your other dispatches may share it
-        mesh.record_in(&turns[frame % 2], &mut pass);
-        drop(pass);
-        queue.submit([encoder.finish()]);
-    }
+    // Every frame, in any compute pass.
+    let mut encoder = device.create_command_encoder(&Default::default());
+    skinning.record_in(&mut encoder.begin_compute_pass(&Default::default()));
+    queue.submit([encoder.finish()]);
     // end
 
     let raised = |y: f32| [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, y, 0.0, 1.0];
     queue.write_buffer(&matrices, 0, bytemuck::cast_slice(&[raised(0.0), raised(4.0)]));
-    for (turn, bound) in turns.iter().enumerate() {
-        let mut encoder = device.create_command_encoder(&Default::default());
-        mesh.record(bound, &mut encoder);
-        queue.submit([encoder.finish()]);
-        let mut read = Vec::new();
-        gpu.read_back(&vertices.clone().into(), 64 * turn as u64, 18, &mut read)?;
-        let positions = [&read[..3], &read[6..9], &read[12..15]];
-        assert_eq!(positions, [[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 6.0, 0.0]]);
+    let mut encoder = device.create_command_encoder(&Default::default());
+    skinning.record(&mut encoder);
+    queue.submit([encoder.finish()]);
+    let mut read = Vec::new();
+    gpu.read_back(&vertices.into(), 0, 18, &mut read)?;
+    let positions = [&read[..3], &read[6..9], &read[12..15]];
+    assert_eq!(positions, [[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 6.0, 0.0]]);
+    Ok(())
+}
+
+/// Also: matrices have the order of the file's joints, so that its vertices may name them.
+#[rustfmt::skip] // as in README.md
+#[test]
+fn the_matrices_of_a_file() -> Result<(), Box<dyn Error>> {
+    use skinbench_gpu::{AdoptedMesh, Gpu, Matrices, MeshBuffers, ShaderChecks};
+    use skinbench_kernels::vertex::VertexFormat;
+
+    let program = Program::new()?;
+    let Program { adapter, device, queue } = program.clone();
+    let gpu = Gpu::adopt(&adapter, device.clone(), queue.clone(), ShaderChecks::Unchecked);
+    let format = VertexFormat::default();
+    let matrices = program.storage(1 << 16);
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../scenes/models/sprout.glb");
+
+    // README
+    use skinbench_kernels::pose::one;
+
+    let model = std::sync::Arc::new(skinbench_formats::load(path)?);
+    let mut local_pose = vec![[[0.0]; 10]; model.skeleton().len()];
+    let mut model_pose = vec![[[0.0]; 12]; model.skeleton().len()];
+    let mut palette = vec![[0.0; 12]; model.palette_joints().len()];
+    one::sample(model.skeleton(), model.clips().first(), 0.25, &mut local_pose); // seconds
+    one::local_to_model(model.skeleton(), &local_pose, &mut model_pose);
+    one::palette(model.palette_joints(), model.inverse_binds(), &model_pose, &mut palette);
+    queue.write_buffer(&matrices, 0, bytemuck::cast_slice(&palette)); // Matrices::Rows
+    let mesh = AdoptedMesh::new(&gpu, model.clone(), format)?; // draw by model.mesh().indices()
+    // end
+
+    let vertices = program.storage(mesh.instance_bytes());
+    let bound = mesh.bind(&MeshBuffers {
+        instances: 1,
+        matrices: Matrices::Rows(matrices.slice(..)),
+        weights: None,
+        list: None,
+        vertices: vertices.slice(..),
+    })?;
+    let mut encoder = device.create_command_encoder(&Default::default());
+    bound.record(&mut encoder);
+    queue.submit([encoder.finish()]);
+    let mut read = Vec::new();
+    gpu.read_back(&vertices.into(), 0, 6 * model.mesh().vertex_count(), &mut read)?;
+    let mut crowd = skinbench_kernels::crowd::Crowd::with_format(format);
+    let held = skinbench_kernels::crowd::Layer::held(0, 0.25);
+    crowd.push_group(model.clone(), [(skinbench_kernels::model::IDENTITY_ROWS, held)])?;
+    let exact = skinbench_kernels::reference::reference_vertices(&crowd, 0, 0);
+    for (read, exact) in read.iter().zip(&exact) {
+        assert!((f64::from(*read) - exact).abs() < 5e-6, "{read}, {exact}");
     }
+
+    // The same joints in another order.
+    let mut file = std::fs::read(path)?;
+    let joints = br#""joints":[0,1,2,3]"#;
+    let at = file.windows(joints.len()).position(|bytes| bytes == joints).ok_or("no joints")?;
+    file[at..at + joints.len()].copy_from_slice(br#""joints":[3,1,0,2]"#);
+    let other = std::env::temp_dir().join(format!("skinbench-{}.glb", std::process::id()));
+    std::fs::write(&other, file)?;
+    let model = skinbench_formats::load(&other)?;
+    std::fs::remove_file(other)?;
+    let names = model.palette_joints().iter().map(|&joint| &*model.skeleton().names()[usize::from(joint)]);
+    assert_eq!(names.collect::<Vec<_>>(), ["leaf", "stalk", "root", "tip"]);
     Ok(())
 }
 
@@ -94,10 +154,12 @@ fn one_mesh_from_matrices() -> Result<(), Box<dyn Error>> {
 fn a_crowd_that_plays() -> Result<(), Box<dyn Error>> {
     let program = Program::new()?;
     let Program { adapter, device, queue } = program.clone();
+    let checks = skinbench_gpu::ShaderChecks::Unchecked;
+    let gpu = skinbench_gpu::Gpu::adopt(&adapter, device.clone(), queue.clone(), checks);
     let storage = |bytes| program.storage(bytes);
 
     // README
-    use skinbench_gpu::{AdoptedCrowd, CANDIDATES, Gpu, ShaderChecks};
+    use skinbench_gpu::{AdoptedCrowd, CANDIDATES};
     use skinbench_kernels::crowd::{Fade, LiveCrowd, LiveGroup, Play};
     use skinbench_kernels::model::{IDENTITY_ROWS, Transform};
     use skinbench_kernels::vertex::{Attributes, Encoding, VertexFormat};
@@ -108,7 +170,6 @@ fn a_crowd_that_plays() -> Result<(), Box<dyn Error>> {
     let mut crowd = LiveCrowd::new(format, vec![walkers], 8)?; // 8 joints may have given poses
 
     // Once. A large crowd is divided into chunks, as many instances as one binding holds; each has a slice.
-    let gpu = Gpu::adopt(&adapter, device.clone(), queue.clone(), ShaderChecks::Unchecked);
     let mut adopted = AdoptedCrowd::new(&gpu, crowd.crowd(), CANDIDATES)?;
     let buffers: Vec<_> = adopted.output_bytes().iter().map(|&bytes| storage(bytes)).collect();
     let slices: Vec<_> = buffers.iter().map(|buffer| buffer.slice(..)).collect();
@@ -155,5 +216,5 @@ fn the_readme_shows_these_examples() {
         assert!(readme.contains(&block), "README.md lacks:\n{block}");
         examples += 1;
     }
-    assert_eq!(examples, 2);
+    assert_eq!(examples, 3);
 }

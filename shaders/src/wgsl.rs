@@ -51,7 +51,7 @@ macro_rules! files {
 pub const FILES: &[(&str, &str)] = files![
     "arithmetic" "baked" "batch_table" "batch_uniform" "blend_linear" "bounds" "capture" "chunk" "chunk_numbers" "copy" "cull" "cull_count"
     "cull_gather" "cull_scan" "draw" "draw_motion" "draw_picture" "draw_view" "drawn_chunk" "drawn_merged"
-    "elements_floats" "elements_packed_normals" "elements_packed_positions" "elements_packed_tangents" "elements_pairs" "fill" "gpu_compute_instances" "gpu_compute_merged" "gpu_compute_naive" "gpu_compute_per_character"
+    "elements_floats" "elements_packed_normals" "elements_packed_positions" "elements_packed_tangents" "elements_pairs" "fill" "gpu_compute_instances" "gpu_compute_listed" "gpu_compute_merged" "gpu_compute_naive" "gpu_compute_per_character"
     "gpu_compute_shared" "gpu_compute_staged" "gpu_vat" "gpu_vertex" "lines" "mesh_packed" "mesh_plain"
     "morph_by_vertex" "morph_dense" "morph_lists" "morph_none" "morph_sparse" "morph_texture"
     "numbers_table" "numbers_uniform" "octahedral" "output_streams" "packing"

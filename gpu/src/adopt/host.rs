@@ -24,7 +24,7 @@ impl Gpu {
     }
 }
 
-/// Slices for vertices, bound to the kernels of a mesh or a crowd.
+/// Slices for vertices, bound to the kernels of a crowd.
 pub struct Vertices(pub(super) Vec<BindGroup>);
 
 /// A compute pass of the caller's as the destination of commands. What the host writes goes through the queue, and is there
@@ -81,12 +81,16 @@ pub(super) fn created<T>(gpu: &Gpu, create: impl FnOnce() -> Result<T>) -> Resul
     Ok(value)
 }
 
-/// Checks that a kernel skins model by model, and can do what the crowd asks for.
+/// Checks that a kernel skins model by model and writes whole vertices, and can do what the crowd asks for.
 pub(super) fn check_kernel(kernel: &SkinKernel, crowd: &Crowd) -> Result<()> {
     let name = kernel.name;
     needs(
         !kernel.is_merged(),
         &format!("the kernel {name} skins chunks of several models"),
+    )?;
+    needs(
+        kernel.output.is_none(),
+        &format!("the kernel {name} writes positions apart from normals"),
     )?;
     for lack in kernel.lacks {
         if let Some(refusal) = lack.refusal(crowd, &Job::default()) {

@@ -1,99 +1,102 @@
 //! A mesh that is skinned from matrices of the caller's.
 
-use crate::Gpu;
-use crate::adopt::host::{InPass, Vertices, bound, check_kernel, created, in_own_pass};
-use crate::crowd::chunk::Sharing;
-use crate::crowd::table::CrowdTable;
-use crate::device::{Named, named, needs};
+use crate::adopt::host::{bound, created, in_own_pass};
+use crate::adopt::slices::MeshSlices;
+use crate::crowd::table::chunk_contents;
+use crate::device::{BindGroup, ComputePipeline, Named, named, needs};
 use crate::forms::kind::ShaderVariant;
-use crate::forms::mesh::MeshForm;
-use crate::forms::palettes::PaletteForm;
-use crate::passes::skin::{CompiledSkin, SkinKernel, ThreadLayout};
+use crate::forms::mesh::{MeshForm, upload_meshes};
+use crate::forms::morph::{MorphForm, deltas};
+use crate::passes::skin_kernels::{COLUMNS, INSTANCES, LISTED, LISTED_COLUMNS};
 use crate::shader::layout::{self, INLINE};
+use crate::{Chunk, Gpu};
 use bytemuck::Zeroable;
 use skinbench_frame::{BackendError, Purpose, Result};
 use skinbench_kernels::crowd::{Crowd, Layer, REST};
 use skinbench_kernels::model::{IDENTITY_ROWS, Model};
-use skinbench_kernels::vertex::{Attributes, Encoding, VertexFormat};
+use skinbench_kernels::vertex::{Encoding, VertexFormat};
 use std::sync::Arc;
 
-/// A mesh that is skinned from a buffer of matrices into a buffer of vertices.
+/// A mesh in device memory, in full precision, which is skinned from a buffer of matrices into a buffer of vertices.
 pub struct AdoptedMesh {
     gpu: Arc<Gpu>,
-    skin: CompiledSkin,
-    output_bytes: u64,
+    kind: ShaderVariant,
+    /// Those of one instance.
+    numbers: layout::Chunk,
+    /// Vertices, and deltas of morph targets if there are some.
+    inputs: Vec<Named>,
+    targets: usize,
 }
 
-/// Vertices of a mesh with up to four influences each. Skinned vertices are in the same order, so that indices, texture
-/// coordinates and colours of the caller's stay valid.
+/// Slices of the caller's buffers, which have the usage `STORAGE`. Offsets are multiples of the device's
+/// `min_storage_buffer_offset_alignment`. Only vertices are written, and no other slice lies in their buffer.
 #[derive(Debug, Clone, Copy)]
-pub struct MeshSlices<'a> {
-    /// One per vertex.
-    pub positions: &'a [[f32; 3]],
-    /// One per vertex if the format has normals, else any number.
-    pub normals: &'a [[f32; 3]],
-    /// One per vertex if the format has tangents, else any number.
-    pub tangents: &'a [[f32; 4]],
-    /// The matrices that move each vertex, by their index among those of an instance.
-    pub joints: &'a [[u16; 4]],
-    /// The weight of each of these matrices, not negative. They need not be sorted, nor sum to 1.
-    pub weights: &'a [[f32; 4]],
-    /// Matrices of an instance.
-    pub matrices: u32,
+pub struct MeshBuffers<'a> {
+    /// Number of instances, at least one.
+    pub instances: u32,
+    /// `[instance][entry]`, model pose times inverse bind.
+    pub matrices: Matrices<'a>,
+    /// Weights of morph targets, if the mesh has some: their number as a float, then `[instance][target]`.
+    pub weights: Option<wgpu::BufferSlice<'a>>,
+    /// The instances to skin, unless all are: how many, then their indices, as `u32`. The device may have written them, before
+    /// or in the same pass. Other instances keep their vertices.
+    pub list: Option<wgpu::BufferSlice<'a>>,
+    /// Skinned vertices, `[instance][vertex][word]`.
+    pub vertices: wgpu::BufferSlice<'a>,
+}
+
+/// Matrices in a buffer of the caller's.
+#[derive(Debug, Clone, Copy)]
+pub enum Matrices<'a> {
+    /// The three rows of 3x4 matrices, 48 bytes each.
+    Rows(wgpu::BufferSlice<'a>),
+    /// 4x4 matrices by columns, 64 bytes each, as glam and most engines have them.
+    Columns(wgpu::BufferSlice<'a>),
+}
+
+/// A mesh with the buffers that it is skinned from and into.
+pub struct BoundMesh {
+    pipeline: ComputePipeline,
+    group: BindGroup,
+    workgroups: [u32; 3],
 }
 
 impl AdoptedMesh {
-    /// Uploads the mesh of a model and compiles a kernel for vertices in a format. `palettes` holds `[instance][entry]` from
-    /// its beginning: rows of 3x4 matrices, 48 bytes each, or 4x4 matrices by columns, 64 bytes each, as the kernel reads
-    /// them. The slice's buffer has the usage `STORAGE`, and its offset is a multiple of the device's
-    /// `min_storage_buffer_offset_alignment`. Vertices are in the order of `model.mesh().sources()`. Kernels but
-    /// [`NAIVE`](crate::passes::skin_kernels::NAIVE) read a mesh of 20 bytes per vertex, which rounds positions by less than 1e-5 of
-    /// the model's diagonal and normals by less than 1e-3 radians.
+    /// Uploads the mesh of a model, for vertices in a format. They are in the order of `model.mesh().sources()`, which
+    /// `model.mesh().indices()` follow.
     ///
     /// # Errors
-    /// [`BackendError::Unavailable`] or [`BackendError::TooLarge`], with what the device, the kernel or `palettes`
-    /// lacks; or [`BackendError::Device`], with what wgpu refused to create.
-    pub fn new(
-        gpu: &Arc<Gpu>,
-        model: Arc<Model>,
-        format: VertexFormat,
-        instances: u32,
-        palettes: wgpu::BufferSlice,
-        kernel: &'static SkinKernel,
-    ) -> Result<Self> {
-        let palettes = palettes_of(
-            gpu,
-            kernel,
-            instances,
-            model.palette_joints().len(),
-            palettes,
-        )?;
+    /// [`BackendError::Unavailable`] or [`BackendError::TooLarge`], with what the model or the device lacks; or
+    /// [`BackendError::Device`], with what wgpu refused to create.
+    pub fn new(gpu: &Arc<Gpu>, model: Arc<Model>, format: VertexFormat) -> Result<Self> {
         let mut crowd = Crowd::with_format(format);
-        let at_rest = (0..instances).map(|_| (IDENTITY_ROWS, Layer::held(REST, 0.0)));
+        let at_rest = [(IDENTITY_ROWS, Layer::held(REST, 0.0))];
         crowd
             .push_group(model, at_rest)
             .map_err(|error| BackendError::Unavailable(error.to_string()))?;
-        check_kernel(kernel, &crowd)?;
-        let message = "the model has morph targets, whose weights only a crowd has";
-        needs(!crowd.has_targets(), message)?;
-        let (skin, output_bytes) = created(gpu, || {
-            let mut table = CrowdTable::new(gpu, &crowd, &Sharing::Nothing, None)?;
-            let first = table.chunks.first();
-            let most = first.map_or(0, |chunk| chunk.instances.len());
-            let message = format!("the device binds {most} instances at once; not {instances}");
-            needs(most == instances as usize, &message)?;
-            table.bind_numbers(gpu, false);
-            for bindings in &mut table.bindings {
-                bindings.push(palettes.clone());
-            }
-            let bytes = table.chunks.iter().map(|chunk| chunk.output_bytes(&crowd));
-            let bytes = bytes.sum();
-            Ok((CompiledSkin::new(gpu, &crowd, kernel, &mut table)?, bytes))
+        let group = &crowd.groups()[0];
+        let kind = ShaderVariant {
+            morph: MorphForm::Sparse.of(&crowd),
+            ..ShaderVariant::of(group, MeshForm::Plain)
+        };
+        if let Some(form) = kind.morph {
+            form.check(gpu, &crowd)?;
+        }
+        let one = Chunk {
+            group: 0,
+            instances: 0..1,
+        };
+        let inputs = created(gpu, || {
+            let mut inputs = upload_meshes(gpu, &[group], MeshForm::Plain).to_vec();
+            inputs.extend(kind.morph.map(|form| deltas(gpu, group, form)));
+            Ok(inputs)
         })?;
         Ok(Self {
             gpu: Arc::clone(gpu),
-            skin,
-            output_bytes,
+            kind,
+            numbers: chunk_contents(&crowd, &one),
+            inputs,
+            targets: group.model.mesh().targets().len(),
         })
     }
 
@@ -102,186 +105,118 @@ impl AdoptedMesh {
     ///
     /// # Errors
     /// As [`AdoptedMesh::new`], or what is wrong with the slices, with the index of the vertex.
-    pub fn from_slices(
-        gpu: &Arc<Gpu>,
-        mesh: &MeshSlices,
-        format: VertexFormat,
-        instances: u32,
-        palettes: wgpu::BufferSlice,
-        kernel: &'static SkinKernel,
-    ) -> Result<Self> {
+    pub fn from_slices(gpu: &Arc<Gpu>, mesh: &MeshSlices, format: VertexFormat) -> Result<Self> {
         mesh.check(format)?;
         needs(
             format.encoding == Encoding::F32,
             "vertices of slices are written as floats; needs the encoding F32",
         )?;
-        let whole = matches!(
-            kernel.threads,
-            ThreadLayout::Character | ThreadLayout::Merged(_)
-        );
-        needs(
-            !whole && kernel.output.is_none() && !matches!(kernel.mesh, MeshForm::Own(_)),
-            &format!("the kernel {} needs a model", kernel.name),
-        )?;
-        let palettes = palettes_of(gpu, kernel, instances, mesh.matrices as usize, palettes)?;
-        let kind = ShaderVariant {
-            format,
-            mesh: MeshForm::Plain,
-            influences: INLINE as u32,
-            layers: 1,
-            morph: None,
-        };
+        let targets = mesh.targets.len();
         let vertices = mesh.positions.len() as u32;
-        let numbers = layout::Chunk {
-            instances,
-            vertices,
-            entries: mesh.matrices,
-            eights: vertices,
-            sixteens: vertices,
-            ..Zeroable::zeroed()
-        };
-        let skin = created(gpu, || {
-            let mut inputs = mesh.upload(gpu, format);
-            let chunk = gpu.uniform(Purpose::Scratch, "chunk", &numbers);
-            inputs.extend([named("chunk", &chunk), palettes]);
-            CompiledSkin::alone(gpu, kernel, kind, &numbers, inputs)
-        })?;
-        let words = u64::from(instances) * u64::from(vertices) * format.floats() as u64;
         Ok(Self {
             gpu: Arc::clone(gpu),
-            skin,
-            output_bytes: words * size_of::<f32>() as u64,
+            kind: ShaderVariant {
+                format,
+                mesh: MeshForm::Plain,
+                influences: INLINE as u32,
+                layers: 1,
+                morph: (targets > 0).then_some(MorphForm::Sparse),
+            },
+            numbers: layout::Chunk {
+                vertices,
+                entries: mesh.matrices as u32,
+                eights: vertices,
+                sixteens: vertices,
+                ..Zeroable::zeroed()
+            },
+            inputs: created(gpu, || mesh.upload(gpu, format))?,
+            targets,
         })
     }
 
-    /// Bytes of the vertices, `[instance][vertex][word]`.
-    pub fn output_bytes(&self) -> u64 {
-        self.output_bytes
+    /// Bytes of the vertices of an instance.
+    pub fn instance_bytes(&self) -> u64 {
+        u64::from(self.numbers.vertices) * self.kind.format.bytes()
     }
 
-    /// Binds a slice for the vertices, whose buffer has the usage `STORAGE`; its offset is a multiple of the device's
-    /// `min_storage_buffer_offset_alignment`. Frames may take turns with several.
+    /// Binds buffers, and compiles the kernel that reads them, the first time. Frames may take turns with several.
     ///
     /// # Errors
-    /// [`BackendError::Unavailable`] or [`BackendError::TooLarge`], with what the slice lacks.
-    pub fn bind(&self, vertices: wgpu::BufferSlice) -> Result<Vertices> {
-        let output = bound(&self.gpu, "vertices", vertices, self.output_bytes)?;
-        let groups = created(&self.gpu, || Ok(self.skin.groups(&self.gpu, &[output])))?;
-        Ok(Vertices(groups))
-    }
-
-    /// Records the skinning into vertices that this mesh bound, in a compute pass of the caller's. It creates nothing.
-    pub fn record_in(&self, vertices: &Vertices, pass: &mut wgpu::ComputePass) {
-        if let Some((_, queue)) = self.gpu.device() {
-            let commands = &mut InPass { queue, pass };
-            self.skin.record(&vertices.0, None, false, commands);
-        }
-    }
-
-    /// As [`AdoptedMesh::record_in`], in a compute pass of its own.
-    pub fn record(&self, vertices: &Vertices, encoder: &mut wgpu::CommandEncoder) {
-        in_own_pass(encoder, |pass| self.record_in(vertices, pass));
-    }
-}
-
-/// The palettes of some instances, in the form that a kernel reads.
-fn palettes_of(
-    gpu: &Gpu,
-    kernel: &SkinKernel,
-    instances: u32,
-    entries: usize,
-    slice: wgpu::BufferSlice,
-) -> Result<Named> {
-    let form = kernel.palette;
-    let name = kernel.name;
-    needs(
-        form.is_rows() || form == PaletteForm::Columns,
-        &format!("the kernel {name} reads neither rows of 3x4 matrices nor columns of 4x4"),
-    )?;
-    let bytes = u64::from(instances) * form.palette_bytes(entries) as u64;
-    Ok(("palettes", bound(gpu, "palettes", slice, bytes)?))
-}
-
-impl MeshSlices<'_> {
-    /// Checks that slices have one length, and that every vertex has weights and matrices that exist.
-    fn check(&self, format: VertexFormat) -> Result<()> {
-        let count = self.positions.len();
-        needs(count > 0, "the mesh has no vertex")?;
-        needs(
-            u32::try_from(count).is_ok(),
-            "the mesh has more than 2^32 vertices",
-        )?;
-        let asked = |has: bool, len: usize| if has { len } else { count };
-        let has_normals = format.attributes != Attributes::P;
-        let has_tangents = format.attributes == Attributes::Pnt;
-        for (name, length) in [
-            ("joints", self.joints.len()),
-            ("weights", self.weights.len()),
-            ("normals", asked(has_normals, self.normals.len())),
-            ("tangents", asked(has_tangents, self.tangents.len())),
-        ] {
-            let message = format!("{length} {name} for {count} positions");
-            needs(length == count, &message)?;
-        }
-        for (vertex, (joints, weights)) in self.joints.iter().zip(self.weights).enumerate() {
-            let sum: f32 = weights.iter().sum();
-            let usable = weights.iter().all(|weight| *weight >= 0.0) && sum.is_normal();
-            let message = format!(
-                "vertex {vertex} has the weights {weights:?}; expected a positive sum of none below 0"
-            );
-            needs(usable, &message)?;
-            for (joint, weight) in joints.iter().zip(weights) {
-                let message = format!(
-                    "vertex {vertex} follows matrix {joint}; an instance has {}",
-                    self.matrices
-                );
-                needs(
-                    *weight == 0.0 || u32::from(*joint) < self.matrices,
-                    &message,
-                )?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Uploads the vertices, their largest weights first.
-    fn upload(&self, gpu: &Gpu, format: VertexFormat) -> Vec<Named> {
-        let mut vertices = Vec::with_capacity(self.positions.len());
-        for (vertex, &position) in self.positions.iter().enumerate() {
-            let mut pairs: [(u16, f32); INLINE] =
-                std::array::from_fn(|k| (self.joints[vertex][k], self.weights[vertex][k]));
-            pairs.sort_by(|a, b| b.1.total_cmp(&a.1));
-            let sum: f32 = pairs.iter().map(|pair| pair.1).sum();
-            // An unused matrix need not exist.
-            let heaviest = pairs[0].0;
-            vertices.push(layout::Vertex {
-                position,
-                normal: self.normals.get(vertex).copied().unwrap_or_default(),
-                entries: pairs
-                    .map(|(joint, weight)| u32::from(if weight > 0.0 { joint } else { heaviest })),
-                weights: pairs.map(|pair| pair.1 / sum),
-                ..Zeroable::zeroed()
-            });
-        }
-        let tangents = if format.attributes == Attributes::Pnt {
-            self.tangents
-        } else {
-            &[[0.0; 4]]
+    /// As [`AdoptedMesh::new`], with what a slice lacks.
+    pub fn bind(&self, buffers: &MeshBuffers) -> Result<BoundMesh> {
+        let gpu = &self.gpu;
+        let instances = buffers.instances;
+        needs(instances > 0, "no instance; expected at least one")?;
+        let (matrices, kernel) = match (buffers.matrices, buffers.list) {
+            (Matrices::Rows(slice), None) => (slice, &INSTANCES),
+            (Matrices::Rows(slice), Some(_)) => (slice, &LISTED),
+            (Matrices::Columns(slice), None) => (slice, &COLUMNS),
+            (Matrices::Columns(slice), Some(_)) => (slice, &LISTED_COLUMNS),
         };
-        let none: &[layout::Influence] = &[];
-        vec![
-            named(
-                "vertices",
-                &gpu.storage(Purpose::Mesh, "vertices", &vertices),
-            ),
-            named(
-                "influences",
-                &gpu.storage(Purpose::Mesh, "influences", none),
-            ),
-            named(
-                "tangents",
-                &gpu.storage(Purpose::Mesh, "tangents", tangents),
-            ),
-        ]
+        let rule = kernel.threads.rule(gpu, self.numbers.vertices);
+        let workgroups = gpu.workgroups_by(&rule, instances, 0);
+        let limit = gpu.adapter.workgroup_limit;
+        let most = u64::from(limit) * u64::from(rule.at_once);
+        let message = format!("the device skins {most} instances at once; not {instances}");
+        needs(workgroups[1] <= limit, &message)?;
+        let targets = self.targets;
+        let message = format!("the mesh has {targets} morph targets; their weights are missing");
+        needs(targets == 0 || buffers.weights.is_some(), &message)?;
+        let message = "weights for a mesh without morph targets";
+        needs(targets > 0 || buffers.weights.is_none(), message)?;
+
+        let all = |bytes: u64| bytes.saturating_mul(instances.into());
+        let words = |count: usize| (size_of::<u32>() as u64).saturating_add(all(4 * count as u64));
+        let palette = kernel.palette.palette_bytes(self.numbers.entries as usize);
+        let read = [
+            ("palettes", "matrices", Some(matrices), all(palette as u64)),
+            ("morph_weights", "weights", buffers.weights, words(targets)),
+            ("listed", "indices of instances", buffers.list, words(1)),
+        ];
+        let output = bound(
+            gpu,
+            "vertices",
+            buffers.vertices,
+            all(self.instance_bytes()),
+        )?;
+        let mut inputs = self.inputs.clone();
+        inputs.push(("output", output));
+        for (variable, what, slice, bytes) in read {
+            let Some(slice) = slice else { continue };
+            let message = format!(
+                "{what} and vertices are in one buffer; a dispatch of wgpu either reads a buffer or writes it"
+            );
+            needs(slice.buffer() != buffers.vertices.buffer(), &message)?;
+            inputs.push((variable, bound(gpu, what, slice, bytes)?));
+        }
+        let numbers = layout::Chunk {
+            instances,
+            ..self.numbers
+        };
+        created(gpu, || {
+            let kernel = kernel.compile(gpu, self.kind)?;
+            let chunk = gpu.uniform(Purpose::Scratch, "chunk", &numbers);
+            inputs.push(named("chunk", &chunk));
+            Ok(BoundMesh {
+                group: kernel.bind(gpu, 0, &inputs),
+                pipeline: kernel.pipeline,
+                workgroups,
+            })
+        })
+    }
+}
+
+impl BoundMesh {
+    /// Records the skinning in a compute pass of the caller's. It creates nothing.
+    pub fn record_in(&self, pass: &mut wgpu::ComputePass) {
+        let [x, y, z] = self.workgroups;
+        pass.set_pipeline(self.pipeline.get());
+        pass.set_bind_group(0, self.group.get(), &[]);
+        pass.dispatch_workgroups(x, y, z);
+    }
+
+    /// As [`BoundMesh::record_in`], in a compute pass of its own.
+    pub fn record(&self, encoder: &mut wgpu::CommandEncoder) {
+        in_own_pass(encoder, |pass| self.record_in(pass));
     }
 }

@@ -1,15 +1,18 @@
 //! Meshes and crowds on a device of the caller's, against the reference.
 
 use crate::Gpu;
-use crate::adopt::{AdoptedCrowd, AdoptedMesh, MeshSlices, Vertices};
+use crate::adopt::{
+    AdoptedCrowd, AdoptedMesh, BoundMesh, Matrices, MeshBuffers, MeshSlices, TargetSlices, Vertices,
+};
 use crate::device::gpu::ShaderChecks;
 use crate::passes::pose::Pose;
 use crate::passes::pose_kernels::PoseKernel;
 use crate::passes::skin::SkinKernel;
-use crate::passes::skin_kernels::{COLUMNS, INSTANCES, MERGED, NAIVE, POSITIONS, SHARED};
+use crate::passes::skin_kernels::{INSTANCES, MERGED, POSITIONS, SHARED};
 use skinbench_characters::{chain_64, face, star_64, walker};
 use skinbench_kernels::crowd::{Crowd, Fade, Layer, LiveCrowd, LiveGroup, Play, REST};
 use skinbench_kernels::model::{IDENTITY_ROWS, Model, Rows, Transform};
+use skinbench_kernels::morph::weights_of;
 use skinbench_kernels::pose;
 use skinbench_kernels::reference::reference_vertices;
 use skinbench_kernels::threads::lock;
@@ -66,83 +69,89 @@ fn two_walkers() -> Crowd {
     crowd
 }
 
-/// Why a mesh of the walker is refused.
+/// Why a crowd of two walkers is refused.
 fn refusal(
-    (gpu, device): &(Arc<Gpu>, wgpu::Device),
-    format: VertexFormat,
-    kernel: &'static SkinKernel,
+    gpu: &Arc<Gpu>,
+    encoding: Encoding,
+    kernels: &'static [&'static SkinKernel],
 ) -> Option<String> {
+    let mut crowd = Crowd::with_format(VertexFormat {
+        encoding,
+        ..VertexFormat::default()
+    });
     let model = Arc::new(walker(500).unwrap());
-    let bytes = 2 * (model.palette_joints().len() * size_of::<Rows>()) as u64;
-    let palettes = buffer(device, bytes, wgpu::BufferUsages::STORAGE);
-    let mesh = AdoptedMesh::new(gpu, model, format, 2, palettes.slice(..), kernel);
-    mesh.err().map(|error| error.to_string())
+    let at_rest = [(IDENTITY_ROWS, Layer::held(REST, 0.0)); 2];
+    crowd.push_group(model, at_rest).unwrap();
+    let adopted = AdoptedCrowd::new(gpu, &crowd, kernels);
+    adopted.err().map(|error| error.to_string())
 }
 
 #[test]
 fn errors_name_what_the_device_or_a_kernel_lacks() {
-    let floats = VertexFormat::default();
-    let packed = VertexFormat {
-        encoding: Encoding::Packed,
-        ..floats
-    };
-    let Some(few_buffers) = adopted(|limits| limits.max_storage_buffers_per_shader_stage = 3)
+    let Some((few_buffers, device)) =
+        adopted(|limits| limits.max_storage_buffers_per_shader_stage = 3)
     else {
         return;
     };
-    let error = refusal(&few_buffers, floats, &INSTANCES).unwrap();
+    let model = Arc::new(walker(500).unwrap());
+    let mesh = AdoptedMesh::new(&few_buffers, model, VertexFormat::default()).unwrap();
+    let [matrices, vertices] = [0, 1].map(|_| buffer(&device, 1 << 20, STORAGE));
+    let error = mesh.bind(&plain(&matrices, &vertices)).err().unwrap();
     assert!(
-        error.starts_with("the device binds 3 storage buffers to a shader; needs "),
+        error
+            .to_string()
+            .starts_with("the device binds 3 storage buffers to a shader; needs "),
         "{error}"
     );
     let few_threads = adopted(|limits| limits.max_compute_invocations_per_workgroup = 128);
-    let few_threads = few_threads.unwrap();
-    assert_eq!(refusal(&few_threads, floats, &INSTANCES), None);
-    let error = refusal(&few_threads, floats, &SHARED).unwrap();
+    let (few_threads, _) = few_threads.unwrap();
+    assert_eq!(refusal(&few_threads, Encoding::F32, &[&INSTANCES]), None);
     assert_eq!(
-        error,
+        refusal(&few_threads, Encoding::F32, &[&SHARED]).unwrap(),
         "the device runs 128 threads in a workgroup; needs 256"
     );
-    let small = adopted(|limits| limits.max_compute_workgroup_storage_size = 8_192).unwrap();
-    let error = refusal(&small, floats, &SHARED).unwrap();
+    let small = adopted(|limits| limits.max_compute_workgroup_storage_size = 8_192);
+    let (small, _) = small.unwrap();
     assert_eq!(
-        error,
+        refusal(&small, Encoding::F32, &[&SHARED]).unwrap(),
         "a workgroup shares 12288 bytes at once; the device allows 8192"
     );
-    assert_eq!(refusal(&small, packed, &INSTANCES), None);
-    let error = refusal(&small, packed, &POSITIONS).unwrap();
+    assert_eq!(refusal(&small, Encoding::Packed, &[&INSTANCES]), None);
+    for encoding in [Encoding::F32, Encoding::Packed] {
+        assert_eq!(
+            refusal(&small, encoding, &[&POSITIONS]).unwrap(),
+            "the kernel positions writes positions apart from normals"
+        );
+    }
     assert_eq!(
-        error,
-        "the kernel positions stores floats of one frame apart; needs --output f32"
-    );
-    let error = refusal(&small, floats, &MERGED).unwrap();
-    assert!(
-        error.starts_with("the kernel merged skins chunks of several models"),
-        "{error}"
+        refusal(&small, Encoding::F32, &[&MERGED]).unwrap(),
+        "the kernel merged skins chunks of several models"
     );
 }
 
 #[test]
-fn what_cannot_be_skinned_is_refused_and_forgotten() {
-    let Some((gpu, device)) = adopted(|_| {}) else {
+fn crowds_that_cannot_be_skinned_are_refused() {
+    let Some((gpu, _)) = adopted(|_| {}) else {
         return;
     };
-    let format = VertexFormat::default();
-    let palettes = buffer(&device, 1 << 20, wgpu::BufferUsages::STORAGE);
-    let mesh = |model| {
-        let model = Arc::new(model);
-        AdoptedMesh::new(&gpu, model, format, 1, palettes.slice(..), &INSTANCES)
-    };
-    let error = mesh(face(1_000, 1).unwrap()).err().unwrap().to_string();
-    assert!(error.contains("morph targets"), "{error}");
-    assert!(mesh(walker(500).unwrap()).is_ok(), "nothing is left of it");
-    let crowd = Crowd::with_format(format);
+    let crowd = Crowd::with_format(VertexFormat::default());
     let error = AdoptedCrowd::new(&gpu, &crowd, &[&INSTANCES])
         .err()
         .unwrap();
     assert!(error.to_string().contains("no instance"), "{error}");
     let error = AdoptedCrowd::new(&gpu, &crowd, &[]).err().unwrap();
     assert!(error.to_string().contains("no kernel"), "{error}");
+}
+
+/// One instance, whose matrices are the rows at the beginning of a buffer.
+fn plain<'a>(matrices: &'a wgpu::Buffer, vertices: &'a wgpu::Buffer) -> MeshBuffers<'a> {
+    MeshBuffers {
+        instances: 1,
+        matrices: Matrices::Rows(matrices.slice(..)),
+        weights: None,
+        list: None,
+        vertices: vertices.slice(..),
+    }
 }
 
 #[test]
@@ -153,66 +162,134 @@ fn slices_are_checked_and_bound_once() {
     let model = Arc::new(walker(500).unwrap());
     let bytes = (model.palette_joints().len() * size_of::<Rows>()) as u64;
     let alignment = u64::from(device.limits().min_storage_buffer_offset_alignment);
-    let format = VertexFormat::default();
-    let mesh = |offset, size, usage| {
-        let palettes = buffer(&device, offset + size, usage);
-        let model = Arc::clone(&model);
-        AdoptedMesh::new(&gpu, model, format, 1, palettes.slice(offset..), &INSTANCES)
+    let mesh = AdoptedMesh::new(&gpu, model, VertexFormat::default()).unwrap();
+    let vertices = buffer(&device, mesh.instance_bytes(), STORAGE);
+    let matrices = buffer(&device, bytes, STORAGE);
+    let refused = |buffers: MeshBuffers| mesh.bind(&buffers).err().map(|e| e.to_string());
+    let read_from = |offset, size, usage| {
+        let matrices = buffer(&device, offset + size, usage);
+        refused(MeshBuffers {
+            matrices: Matrices::Rows(matrices.slice(offset..)),
+            ..plain(&matrices, &vertices)
+        })
     };
-    let error = |offset, size, usage| mesh(offset, size, usage).err().unwrap().to_string();
+    let good = plain(&matrices, &vertices);
+    assert_eq!(refused(good), None);
+    assert_eq!(read_from(alignment, bytes, STORAGE), None);
     let less = bytes - 16;
     assert_eq!(
-        error(alignment, less, STORAGE),
-        format!("palettes take {bytes} bytes; their slice has {less}")
+        read_from(alignment, less, STORAGE).unwrap(),
+        format!("matrices take {bytes} bytes; their slice has {less}")
     );
     assert_eq!(
-        error(0, bytes, wgpu::BufferUsages::VERTEX),
-        "the buffer of palettes lacks the usage STORAGE"
+        read_from(0, bytes, wgpu::BufferUsages::VERTEX).unwrap(),
+        "the buffer of matrices lacks the usage STORAGE"
     );
     assert_eq!(
-        error(4, bytes, STORAGE),
-        format!("palettes begin at byte 4; the device binds multiples of {alignment}")
+        read_from(4, bytes, STORAGE).unwrap(),
+        format!("matrices begin at byte 4; the device binds multiples of {alignment}")
     );
-    let mesh = mesh(alignment, bytes, STORAGE).unwrap();
-    let small = buffer(&device, mesh.output_bytes() - 4, STORAGE);
-    assert!(mesh.bind(small.slice(..)).is_err());
+    let columns = bytes / 3 * 4;
+    assert_eq!(
+        refused(MeshBuffers {
+            matrices: Matrices::Columns(matrices.slice(..)),
+            ..good
+        })
+        .unwrap(),
+        format!("matrices take {columns} bytes; their slice has {bytes}")
+    );
+    let small = buffer(&device, mesh.instance_bytes() - 4, STORAGE);
+    assert!(refused(plain(&matrices, &small)).is_some());
+    let refused_with = |instances| refused(MeshBuffers { instances, ..good }).unwrap();
+    assert_eq!(refused_with(0), "no instance; expected at least one");
+    let too_many = refused_with(u32::MAX);
+    assert!(too_many.ends_with("at once; not 4294967295"), "{too_many}");
+    let weights = Some(matrices.slice(..));
+    assert_eq!(
+        refused(MeshBuffers { weights, ..good }).unwrap(),
+        "weights for a mesh without morph targets"
+    );
+    let both = buffer(&device, 1 << 20, STORAGE);
+    let message = "are in one buffer; a dispatch of wgpu either reads a buffer or writes it";
+    assert_eq!(
+        refused(MeshBuffers {
+            vertices: both.slice(1 << 19..),
+            ..plain(&both, &both)
+        })
+        .unwrap(),
+        format!("matrices and vertices {message}")
+    );
+    assert_eq!(
+        refused(MeshBuffers {
+            list: Some(both.slice(..)),
+            vertices: both.slice(1 << 19..),
+            ..good
+        })
+        .unwrap(),
+        format!("indices of instances and vertices {message}")
+    );
+
     let mut turns = Vec::new();
     for _ in 0..3 {
-        let vertices = buffer(&device, mesh.output_bytes(), STORAGE);
-        turns.push(mesh.bind(vertices.slice(..)).unwrap());
+        let vertices = buffer(&device, mesh.instance_bytes(), STORAGE);
+        turns.push(mesh.bind(&plain(&matrices, &vertices)).unwrap());
     }
     let created = *lock(&gpu.created);
-    for vertices in turns.iter().cycle().take(9) {
+    for turn in turns.iter().cycle().take(9) {
         let mut encoder = device.create_command_encoder(&Default::default());
-        mesh.record(vertices, &mut encoder);
+        turn.record(&mut encoder);
     }
     assert_eq!(*lock(&gpu.created), created);
 }
 
-/// The palette of a model's first clip at a tick.
-fn palette(model: &Model, tick: u32) -> Vec<Rows> {
+#[test]
+fn morph_targets_need_weights() {
+    let Some((gpu, device)) = adopted(|_| {}) else {
+        return;
+    };
+    let model = Arc::new(face(1_000, 1).unwrap());
+    let targets = model.mesh().targets().len();
+    let mesh = AdoptedMesh::new(&gpu, model, VertexFormat::default()).unwrap();
+    let [matrices, vertices] = [0, 1].map(|_| buffer(&device, 1 << 20, STORAGE));
+    let error = mesh.bind(&plain(&matrices, &vertices)).err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        format!("the mesh has {targets} morph targets; their weights are missing")
+    );
+    let few = buffer(&device, 4 * targets as u64, STORAGE);
+    let weights = Some(few.slice(..));
+    let buffers = plain(&matrices, &vertices);
+    let error = mesh
+        .bind(&MeshBuffers { weights, ..buffers })
+        .err()
+        .unwrap();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "weights take {} bytes; their slice has {}",
+            4 * (targets + 1),
+            4 * targets
+        )
+    );
+}
+
+/// The palette of a model's clip at a tick.
+fn palette(model: &Model, clip: usize, tick: u32) -> Vec<Rows> {
     let joints = model.skeleton().len();
     let mut local_pose: Vec<pose::Local<1>> = vec![[[0.0]; 10]; joints];
     let mut model_pose: Vec<pose::Affine<1>> = vec![[[0.0]; 12]; joints];
     let mut palette = vec![[0.0; 12]; model.palette_joints().len()];
     let time = tick as f32 / 60.0;
-    pose::one::sample(
-        model.skeleton(),
-        model.clips().first(),
-        time,
-        &mut local_pose,
-    );
+    let clip = model.clips().get(clip);
+    pose::one::sample(model.skeleton(), clip, time, &mut local_pose);
     pose::one::local_to_model(model.skeleton(), &local_pose, &mut model_pose);
     let entries = model.palette_joints();
     pose::one::palette(entries, model.inverse_binds(), &model_pose, &mut palette);
     palette
 }
 
-/// Words of palettes as a kernel reads them.
-fn words(palette: &[Rows], kernel: &SkinKernel) -> Vec<f32> {
-    if kernel.palette.is_rows() {
-        return palette.concat();
-    }
+/// Matrices of a palette by columns.
+fn columns(palette: &[Rows]) -> Vec<f32> {
     let mut words = Vec::new();
     for rows in palette {
         for column in 0..4 {
@@ -223,88 +300,190 @@ fn words(palette: &[Rows], kernel: &SkinKernel) -> Vec<f32> {
     words
 }
 
-/// Compares two instances of a mesh with the reference at two ticks. Vertices and palettes begin within larger buffers.
-fn compare(
-    (gpu, device): &(Arc<Gpu>, wgpu::Device),
-    kernel: &'static SkinKernel,
-    format: VertexFormat,
+/// A way to skin the instances of a mesh.
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    attributes: Attributes,
+    /// The face, whose clip sets weights of morph targets, instead of the walker.
+    morphs: bool,
+    /// In an order of the caller's.
     from_slices: bool,
-) {
-    const TICKS: [u32; 2] = [7, 31];
-    const OFFSET: u64 = 512;
-    let model = Arc::new(walker(500).unwrap());
+    columns: bool,
+    list: Option<[u32; 4]>,
+}
+
+const TICKS: [u32; 3] = [7, 31, 50];
+/// Lists of the last and the first instance; one is longer than it says, the other says more and names one that is not there.
+const LISTS: [[u32; 4]; 2] = [[2, 2, 0, 1], [99, 2, u32::MAX, 0]];
+
+/// A mesh from slices, with vertices of a model in an order, and influences that are not sorted.
+fn from_slices(
+    gpu: &Arc<Gpu>,
+    model: &Model,
+    order: &[usize],
+    format: VertexFormat,
+) -> AdoptedMesh {
+    fn ordered<T: Copy>(order: &[usize], items: &[T]) -> Vec<T> {
+        order.iter().map(|&vertex| items[vertex]).collect()
+    }
     let mesh = model.mesh();
-    let queue = gpu.device().unwrap().1;
-    let palettes: Vec<f32> = TICKS
+    let mut joints = Vec::new();
+    let mut weights = Vec::new();
+    for &vertex in order {
+        let mut pairs: Vec<_> = mesh.influences_of(vertex).collect();
+        assert!(pairs.len() <= 4);
+        pairs.resize(4, (u16::MAX, 0.0));
+        pairs.reverse();
+        joints.push(std::array::from_fn(|k| pairs[k].0));
+        weights.push(std::array::from_fn(|k| 3.0 * pairs[k].1));
+    }
+    let targets = mesh.targets();
+    let mut deltas = vec![[(); 3].map(|()| vec![[0.0; 3]; order.len()]); targets.len()];
+    for (target, vertex, delta) in targets.entries() {
+        let place = order.iter().position(|&v| v == vertex).unwrap();
+        for (stream, delta) in deltas[target].iter_mut().zip(targets.deltas(delta)) {
+            stream[place] = delta;
+        }
+    }
+    let target_slices = deltas
         .iter()
-        .flat_map(|&tick| words(&palette(&model, tick), kernel))
-        .collect();
-    let usage = STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
-    let ring = buffer(device, OFFSET + 4 * palettes.len() as u64, usage);
-    queue.write_buffer(&ring, OFFSET, bytemuck::cast_slice(&palettes));
-    let count = mesh.vertex_count();
-    // An order of the caller's own, and influences that are not sorted.
+        .map(|[positions, normals, tangents]| TargetSlices {
+            positions,
+            normals,
+            tangents,
+        });
+    let slices = MeshSlices {
+        positions: &ordered(order, mesh.positions()),
+        normals: &ordered(order, mesh.normals()),
+        tangents: &mesh.tangents().map_or(Vec::new(), |t| ordered(order, t)),
+        joints: &joints,
+        weights: &weights,
+        matrices: model.palette_joints().len(),
+        targets: &target_slices.collect::<Vec<_>>(),
+    };
+    AdoptedMesh::from_slices(gpu, &slices, format).unwrap()
+}
+
+/// The largest errors of positions in metres and of directions. Vertices, matrices, weights and lists begin within larger
+/// buffers, in which nothing else changes, nor the vertices of instances that a list lacks; else the errors are infinite.
+fn errors((gpu, device): &(Arc<Gpu>, wgpu::Device), case: Case) -> [f64; 2] {
+    const OFFSET: u64 = 512;
+    let format = VertexFormat {
+        attributes: case.attributes,
+        ..VertexFormat::default()
+    };
+    let (model, clip) = if case.morphs {
+        (face(1_000, 1).unwrap(), 1)
+    } else {
+        (walker(500).unwrap(), 0)
+    };
+    let model = Arc::new(model);
+    let mut crowd = Crowd::with_format(format);
+    let held = TICKS.map(|tick| {
+        let layer = Layer::held(clip, tick as f32 / 60.0);
+        (IDENTITY_ROWS, layer)
+    });
+    crowd.push_group(Arc::clone(&model), held).unwrap();
+    let count = model.mesh().vertex_count();
     let order: Vec<usize> = (0..count)
-        .map(|v| if from_slices { (v * 7 + 3) % count } else { v })
+        .map(|v| {
+            if case.from_slices {
+                (v * 7 + 3) % count
+            } else {
+                v
+            }
+        })
         .collect();
     assert_eq!(order.iter().sum::<usize>(), count * (count - 1) / 2);
-    let slice = ring.slice(OFFSET..);
-    let adopted = if from_slices {
-        let mut joints = Vec::new();
-        let mut weights = Vec::new();
-        for &vertex in &order {
-            let mut pairs: Vec<_> = mesh.influences_of(vertex).collect();
-            assert!(pairs.len() <= 4);
-            pairs.resize(4, (u16::MAX, 0.0));
-            pairs.reverse();
-            joints.push(std::array::from_fn(|k| pairs[k].0));
-            weights.push(std::array::from_fn(|k| 3.0 * pairs[k].1));
-        }
-        fn ordered<T: Copy>(order: &[usize], items: &[T]) -> Vec<T> {
-            order.iter().map(|&vertex| items[vertex]).collect()
-        }
-        let slices = MeshSlices {
-            positions: &ordered(&order, mesh.positions()),
-            normals: &ordered(&order, mesh.normals()),
-            tangents: &mesh.tangents().map_or(Vec::new(), |t| ordered(&order, t)),
-            joints: &joints,
-            weights: &weights,
-            matrices: model.palette_joints().len() as u32,
-        };
-        AdoptedMesh::from_slices(gpu, &slices, format, 2, slice, kernel)
+    let mesh = if case.from_slices {
+        from_slices(gpu, &model, &order, format)
     } else {
-        AdoptedMesh::new(gpu, Arc::clone(&model), format, 2, slice, kernel)
+        AdoptedMesh::new(gpu, Arc::clone(&model), format).unwrap()
     };
-    let adopted = adopted.unwrap();
-    let output = buffer(device, OFFSET + adopted.output_bytes() + 16, usage);
-    let vertices = adopted.bind(output.slice(OFFSET..)).unwrap();
+
+    let targets = model.mesh().targets().len();
+    let mut matrices = Vec::new();
+    let mut weights = vec![targets as f32];
+    for (instance, tick) in (0..).zip(TICKS) {
+        let palette = palette(&model, clip as usize, tick);
+        if case.columns {
+            matrices.extend(columns(&palette));
+        } else {
+            matrices.extend(palette.concat());
+        }
+        let mut own = vec![0.0; targets];
+        weights_of(&crowd, &model, instance, 0, &mut own);
+        assert!(!case.morphs || own.iter().any(|weight| *weight != 0.0));
+        weights.extend(own);
+    }
+    let queue = gpu.device().unwrap().1;
+    let usage = STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
+    let filled = |bytes: &[u8]| {
+        let buffer = buffer(device, OFFSET + bytes.len() as u64, usage);
+        queue.write_buffer(&buffer, OFFSET, bytes);
+        buffer
+    };
+    let matrices = filled(bytemuck::cast_slice(&matrices));
+    let weights = filled(bytemuck::cast_slice(&weights));
+    let list = filled(bytemuck::bytes_of(&case.list.unwrap_or_default()));
+    let words = TICKS.len() * count * format.floats();
+    let output = buffer(device, OFFSET + 4 * words as u64 + 16, usage);
+    let slice = matrices.slice(OFFSET..);
+    let bound = mesh.bind(&MeshBuffers {
+        instances: TICKS.len() as u32,
+        matrices: if case.columns {
+            Matrices::Columns(slice)
+        } else {
+            Matrices::Rows(slice)
+        },
+        weights: case.morphs.then_some(weights.slice(OFFSET..)),
+        list: case.list.map(|_| list.slice(OFFSET..)),
+        vertices: output.slice(OFFSET..),
+    });
     let mut encoder = device.create_command_encoder(&Default::default());
     let mut pass = encoder.begin_compute_pass(&Default::default());
-    adopted.record_in(&vertices, &mut pass);
+    bound.unwrap().record_in(&mut pass);
     drop(pass);
     queue.submit([encoder.finish()]);
     let mut read = Vec::new();
-    let output_words = adopted.output_bytes() as usize / 4;
-    gpu.read_back(&output.into(), OFFSET / 4, output_words + 4, &mut read)
+    gpu.read_back(&output.into(), OFFSET / 4, words + 4, &mut read)
         .unwrap();
-    assert_eq!(read[output_words..], [0.0; 4], "written beyond the slice");
-    let floats = format.floats();
-    for (instance, &tick) in TICKS.iter().enumerate() {
-        let mut crowd = Crowd::with_format(format);
-        let held = [(IDENTITY_ROWS, Layer::held(0, tick as f32 / 60.0))];
-        crowd.push_group(Arc::clone(&model), held).unwrap();
-        let exact = reference_vertices(&crowd, 0, 0);
-        for (place, &vertex) in order.iter().enumerate() {
-            let skinned = &read[(instance * count + place) * floats..][..floats];
-            let exact = &exact[vertex * floats..];
+
+    if read[words..] != [0.0; 4] {
+        return [f64::INFINITY; 2];
+    }
+    let mut farthest = [0.0f64; 2];
+    let instances = read[..words].chunks(count * format.floats());
+    for (instance, skinned) in (0..).zip(instances) {
+        if instance == 1 && case.list.is_some() {
+            if skinned.iter().any(|word| *word != 0.0) {
+                return [f64::INFINITY; 2];
+            }
+            continue;
+        }
+        let exact = reference_vertices(&crowd, instance, 0);
+        for (skinned, &vertex) in skinned.chunks(format.floats()).zip(&order) {
+            let exact = &exact[vertex * format.floats()..];
             for (number, (read, exact)) in skinned.iter().zip(exact).enumerate() {
-                // Packed meshes have directions of 28 bits.
-                let limit = if number < 3 { 2e-5 } else { 1e-3 };
                 let off = (f64::from(*read) - exact).abs();
-                assert!(off < limit, "vertex {vertex} at {tick}: {read} for {exact}");
+                let farthest = &mut farthest[usize::from(number >= 3)];
+                *farthest = farthest.max(off);
             }
         }
     }
+    farthest
+}
+
+const PLAIN: Case = Case {
+    attributes: Attributes::Pn,
+    morphs: false,
+    from_slices: false,
+    columns: false,
+    list: None,
+};
+
+fn is_exact([position, direction]: [f64; 2]) -> bool {
+    position < 2e-6 && direction < 5e-6
 }
 
 #[test]
@@ -313,41 +492,78 @@ fn meshes_agree_with_the_reference() {
         let Some(device) = adopted_with(checks, |_| {}) else {
             return;
         };
-        for kernel in [&INSTANCES, &NAIVE, &SHARED, &COLUMNS] {
-            for attributes in Attributes::ALL {
-                let format = VertexFormat {
+        for attributes in Attributes::ALL {
+            if checks == ShaderChecks::Checked && attributes != Attributes::Pn {
+                continue;
+            }
+            for bits in 0..16 {
+                let case = Case {
                     attributes,
-                    ..VertexFormat::default()
+                    morphs: bits & 1 == 1,
+                    from_slices: bits & 2 == 2,
+                    columns: bits & 4 == 4,
+                    list: (bits & 8 == 8).then_some(LISTS[bits & 1]),
                 };
-                for from_slices in [false, true] {
-                    compare(&device, kernel, format, from_slices);
-                }
+                let errors = errors(&device, case);
+                assert!(is_exact(errors), "{case:?}: {errors:?}");
             }
         }
     }
 }
 
+/// What the comparison with the reference must find.
 #[test]
-fn slices_of_vertices_are_checked() {
-    let Some((gpu, device)) = adopted(|_| {}) else {
+fn mutants_of_meshes_die() {
+    let Some(device) = adopted(|_| {}) else {
         return;
     };
-    let palettes = buffer(&device, 96, STORAGE);
+    let morphed = Case {
+        morphs: true,
+        from_slices: true,
+        ..PLAIN
+    };
+    let listed = |list| Case {
+        list: Some(list),
+        ..PLAIN
+    };
+    for (case, from, to) in [
+        (morphed, "instance * u32(morph_weights[0])", "0u"),
+        (morphed, "morph_deltas[at + 1u]", "morph_deltas[at]"),
+        (listed(LISTS[0]), "listed[1u + place]", "place"),
+        (
+            listed(LISTS[0]),
+            "min(listed[0], chunk.instances)",
+            "chunk.instances",
+        ),
+    ] {
+        let edit = move |wgsl: String| {
+            assert!(wgsl.contains(from), "{from}");
+            wgsl.replace(from, to)
+        };
+        *lock(&device.0.edit) = Some(Arc::new(edit));
+        let errors = errors(&device, case);
+        assert!(!is_exact(errors), "{from}: {errors:?}");
+    }
+}
+
+#[test]
+fn slices_of_vertices_are_checked() {
+    let Some((gpu, _)) = adopted(|_| {}) else {
+        return;
+    };
     let format = VertexFormat {
         attributes: Attributes::P,
         ..VertexFormat::default()
     };
     let triangle = MeshSlices {
         positions: &[[0.0; 3]; 3],
-        normals: &[],
-        tangents: &[],
         joints: &[[0, 1, 9, 9]; 3],
         weights: &[[0.5, 0.5, 0.0, 0.0]; 3],
         matrices: 2,
+        ..MeshSlices::default()
     };
     let refused = |mesh: MeshSlices, format| {
-        let slice = palettes.slice(..);
-        let mesh = AdoptedMesh::from_slices(&gpu, &mesh, format, 1, slice, &INSTANCES);
+        let mesh = AdoptedMesh::from_slices(&gpu, &mesh, format);
         mesh.err().map(|error| error.to_string())
     };
     assert_eq!(refused(triangle, format), None);
@@ -359,6 +575,22 @@ fn slices_of_vertices_are_checked() {
     assert_eq!(
         refused(MeshSlices { joints, ..triangle }, format).unwrap(),
         "vertex 2 follows matrix 2; an instance has 2"
+    );
+    let target = TargetSlices {
+        positions: &[[1.0; 3]; 2],
+        ..TargetSlices::default()
+    };
+    let targets = &[target];
+    assert_eq!(
+        refused(
+            MeshSlices {
+                targets,
+                ..triangle
+            },
+            format
+        )
+        .unwrap(),
+        "morph target 0 has 2 positions for 3 vertices"
     );
     for wrong in [[0.0; 4], [-1.0, 2.0, 0.0, 0.0], [f32::NAN; 4]] {
         let weights = &[[1.0; 4], wrong, [1.0; 4]];
@@ -379,6 +611,7 @@ fn what_is_adopted_goes_to_other_threads() {
     fn sent<T: Send + Sync>() {}
     sent::<Gpu>();
     sent::<AdoptedMesh>();
+    sent::<BoundMesh>();
     sent::<AdoptedCrowd>();
     sent::<Vertices>();
 }

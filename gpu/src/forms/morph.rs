@@ -6,7 +6,7 @@ use crate::device::{Named, Resource, fits, named};
 use crate::shader::wgsl::Role;
 use skinbench_frame::{Purpose, Result};
 use skinbench_kernels::crowd::{Crowd, Group};
-use skinbench_kernels::model::Targets;
+use skinbench_kernels::vertex::{Attributes, VertexFormat};
 
 /// Texels per row of a texture of deltas; `MORPH_TEXTURE_WIDTH` in the shader.
 const TEXTURE_WIDTH: u32 = 2048;
@@ -53,7 +53,7 @@ impl MorphForm {
     /// Elements of the deltas of a group; the texture's rows are full.
     fn elements(self, group: &Group) -> usize {
         let mesh = group.model.mesh();
-        let stride = stride(group);
+        let stride = stride(group.format);
         let vertices = mesh.vertex_count();
         let targets = mesh.targets();
         match self {
@@ -101,11 +101,11 @@ impl MorphForm {
 }
 
 /// Elements of a delta.
-fn stride(group: &Group) -> usize {
-    match group.format.floats() {
-        3 => 1,
-        6 => 2,
-        _ => 3,
+fn stride(format: VertexFormat) -> usize {
+    match format.attributes {
+        Attributes::P => 1,
+        Attributes::Pn => 2,
+        Attributes::Pnt => 3,
     }
 }
 
@@ -132,15 +132,9 @@ pub(crate) fn deltas(gpu: &Gpu, group: &Group, form: MorphForm) -> Named {
     (name, Resource::View { view: texture.view })
 }
 
-/// Elements of a delta: position, normal, tangent, and the target behind the first.
-fn delta_of(targets: &Targets, delta: usize, target: u32) -> [[u32; 4]; 3] {
-    let tangent = targets.tangents().get(delta).copied().unwrap_or_default();
-    let mut elements = [
-        targets.positions()[delta],
-        targets.normals()[delta],
-        tangent,
-    ]
-    .map(|delta| {
+/// Elements of what a target adds to position, normal and tangent; the target stands behind the first.
+fn delta_elements(target: u32, deltas: [[f32; 3]; 3]) -> [[u32; 4]; 3] {
+    let mut elements = deltas.map(|delta| {
         let [x, y, z] = delta.map(f32::to_bits);
         [x, y, z, 0]
     });
@@ -151,37 +145,46 @@ fn delta_of(targets: &Targets, delta: usize, target: u32) -> [[u32; 4]; 3] {
 /// The deltas of a group in a form, as bits.
 fn elements(group: &Group, form: MorphForm) -> Vec<[u32; 4]> {
     let mesh = group.model.mesh();
-    let stride = stride(group);
     let targets = mesh.targets();
     let vertices = mesh.vertex_count();
-    let mut elements = Vec::with_capacity(form.elements(group));
     if form.has_lists() {
-        elements.resize(form.elements(group), [0; 4]);
+        let stride = stride(group.format);
+        let mut elements = vec![[0; 4]; form.elements(group)];
         for (target, vertex, delta) in targets.entries() {
             let at = (target * vertices + vertex) * stride;
-            elements[at..at + stride].copy_from_slice(&delta_of(targets, delta, 0)[..stride]);
+            let delta = delta_elements(0, targets.deltas(delta));
+            elements[at..at + stride].copy_from_slice(&delta[..stride]);
         }
         return elements;
     }
-    let first = heads(vertices);
-    if targets.is_empty() {
-        // No vertex has deltas: they begin and end behind the head.
-        elements.resize(first, [first as u32; 4]);
-        return elements;
-    }
     let by_vertex = targets.by_vertex();
-    let begins: Vec<u32> = by_vertex
-        .offsets()
-        .iter()
-        .map(|offset| first as u32 + offset * stride as u32)
-        .collect();
-    elements.extend(
-        begins
-            .chunks(4)
-            .map(|four| std::array::from_fn(|i| four.get(i).copied().unwrap_or(0))),
-    );
-    for &(target, delta) in by_vertex.all() {
-        elements.extend_from_slice(&delta_of(targets, delta as usize, target)[..stride]);
+    sparse(vertices, group.format, |vertex| {
+        let deltas = if targets.is_empty() {
+            &[]
+        } else {
+            by_vertex.of(vertex)
+        };
+        deltas
+            .iter()
+            .map(|&(target, delta)| (target, targets.deltas(delta as usize)))
+    })
+}
+
+/// The elements of [`MorphForm::Sparse`] for so many vertices of a format. `deltas_of` lists those of a vertex: a target, and
+/// what it adds to position, normal and tangent.
+pub(crate) fn sparse<I: Iterator<Item = (u32, [[f32; 3]; 3])>>(
+    vertices: usize,
+    format: VertexFormat,
+    deltas_of: impl Fn(usize) -> I,
+) -> Vec<[u32; 4]> {
+    let stride = stride(format);
+    let mut elements = vec![[0; 4]; heads(vertices)];
+    for vertex in 0..vertices {
+        elements[vertex / 4][vertex % 4] = elements.len() as u32;
+        for (target, deltas) in deltas_of(vertex) {
+            elements.extend_from_slice(&delta_elements(target, deltas)[..stride]);
+        }
     }
+    elements[vertices / 4][vertices % 4] = elements.len() as u32;
     elements
 }

@@ -52,7 +52,7 @@ pub enum ThreadLayout {
 impl ThreadLayout {
     /// The rule for a dispatch over instances of a model with so many vertices; that by character covers one instance,
     /// and that of a merged kernel all instances of a span in so many workgroups.
-    fn rule(self, gpu: &Gpu, vertices: u32) -> layout::Dispatch {
+    pub(crate) fn rule(self, gpu: &Gpu, vertices: u32) -> layout::Dispatch {
         let one = layout::Dispatch::by_instance(1);
         let rows = |columns: u32, at_once: u32| {
             let [x, z] = gpu.folded(columns);
@@ -133,7 +133,7 @@ impl SkinKernel {
     }
 
     /// Compiles it for groups of a kind.
-    fn compile(&self, gpu: &Gpu, kind: ShaderVariant) -> Result<Kernel> {
+    pub(crate) fn compile(&self, gpu: &Gpu, kind: ShaderVariant) -> Result<Kernel> {
         // A kernel from outside this crate runs with bounds checks.
         let trusted = self.text.is_none();
         let constants = self.constants(kind, gpu.adapter.packs);
@@ -425,38 +425,6 @@ impl CompiledSkin {
             });
         }
         Ok(skin)
-    }
-
-    /// Compiles a kernel for the instances of one mesh, whose numbers and buffers are `inputs`. The kernel takes them in one
-    /// dispatch.
-    ///
-    /// # Errors
-    /// As [`Gpu::has`].
-    pub(crate) fn alone(
-        gpu: &Gpu,
-        kernel: &'static SkinKernel,
-        kind: ShaderVariant,
-        numbers: &layout::Chunk,
-        inputs: Vec<Named>,
-    ) -> Result<Self> {
-        let rule = kernel.threads.rule(gpu, numbers.vertices);
-        let all = Work {
-            dispatch: Dispatch::Fixed(gpu.workgroups_by(&rule, numbers.instances, 0)),
-            instances: numbers.instances,
-        };
-        let call = SkinCall {
-            output: 0,
-            kernel: Arc::new(kernel.compile(gpu, kind)?),
-            inputs,
-            moving: all.clone(),
-            all,
-        };
-        Ok(Self {
-            kernel,
-            characters: None,
-            calls: vec![call],
-            outputs: 1,
-        })
     }
 
     /// Binds all dispatches, with the buffers that outputs go to in turn.

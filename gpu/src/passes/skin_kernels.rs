@@ -56,6 +56,20 @@ pub const INSTANCES: SkinKernel = by_instances("instances", 16, PaletteForm::Row
 /// As [`INSTANCES`], for palettes of 4x4 matrices by columns, as glam and most engines have them.
 pub const COLUMNS: SkinKernel = by_instances("columns", 16, PaletteForm::Columns);
 
+/// As [`INSTANCES`], for the instances of a list in device memory.
+pub const LISTED: SkinKernel = SkinKernel {
+    name: "listed",
+    file: "gpu_compute_listed.wgsl",
+    ..INSTANCES
+};
+
+/// As [`LISTED`], for palettes as [`COLUMNS`] reads them.
+pub const LISTED_COLUMNS: SkinKernel = SkinKernel {
+    name: "listed columns",
+    palette: PaletteForm::Columns,
+    ..LISTED
+};
+
 /// As [`INSTANCES`], for adapters and crowds for which sixteen instances per thread leave too few threads.
 pub const FOUR_INSTANCES: SkinKernel = by_instances("instances, 4 at a time", 4, PaletteForm::Rows);
 

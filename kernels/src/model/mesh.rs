@@ -380,8 +380,7 @@ impl Mesh {
     /// The primitives in the form that importers give, in file order; joints are indices into the primitive's skin
     /// again.
     pub(super) fn to_primitives(&self, skins: &[Skin]) -> Vec<PrimitiveData> {
-        let mut stored: Vec<u32> = (0..self.vertex_count() as u32).collect();
-        stored.sort_unstable_by_key(|&vertex| self.sources[vertex as usize]);
+        let stored = self.file_order();
         let mut rest = &stored[..];
         let mut primitives = Vec::with_capacity(self.primitives.len());
         for primitive in &self.primitives {
@@ -444,6 +443,13 @@ impl Mesh {
             }
             primitives[origin.primitive as usize].targets.push(deltas);
         }
+    }
+
+    /// The stored vertices in the order of the file: by primitive, then by their index there.
+    pub fn file_order(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.vertex_count() as u32).collect();
+        order.sort_unstable_by_key(|&vertex| self.sources[vertex as usize]);
+        order
     }
 
     /// The box around the positions.
@@ -797,6 +803,7 @@ mod tests {
             mesh.positions(),
             [[2.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0; 3], [0.0; 3]]
         );
+        assert_eq!(mesh.file_order(), [3, 1, 0, 2]);
         assert_eq!(
             mesh.runs()
                 .iter()

@@ -56,7 +56,8 @@ pub struct Model {
     skeleton: Skeleton,
     /// Skins as ranges of palette entries.
     skins: Vec<Skin>,
-    /// Joint of each palette entry, all skins concatenated.
+    /// Joint of each palette entry, all skins concatenated; those of a skin are in the order in which vertices of its file refer to
+    /// them.
     palette_joints: Vec<u16>,
     /// Inverse bind matrix of each palette entry, all skins concatenated.
     inverse_binds: Vec<Rows>,

@@ -16,7 +16,7 @@ use skinbench::gpu::passes::bake;
 use skinbench::gpu::passes::cull;
 use skinbench::gpu::passes::gameplay;
 use skinbench::gpu::passes::pose_kernels::{BATCH_OF_ONE, BATCH_OF_SEVERAL, KERNELS};
-use skinbench::gpu::passes::skin_kernels::COLUMNS;
+use skinbench::gpu::passes::skin_kernels::{COLUMNS, LISTED, LISTED_COLUMNS};
 use skinbench::gpu::passes::update;
 use skinbench::gpu::passes::vertices::{draw_root, preskinned_shader};
 use skinbench::gpu::shader::reflection::{Binding, Interface};
@@ -36,10 +36,13 @@ const FORMS: [MeshForm; 2] = [MeshForm::Plain, MeshForm::Packed];
 /// Compute kernels have one form of morph targets.
 const MORPHS: [Option<MorphForm>; 2] = [None, Some(MorphForm::Sparse)];
 
-/// Name and text of every shader that the product can assemble; `COLUMNS` is for adopted meshes.
+/// Name and text of every shader that the product can assemble; the last skinning kernels are those of adopted meshes.
 pub fn all() -> Vec<(String, String)> {
     let mut kernels = Vec::new();
-    for strategy in skin_kernels().into_iter().chain([&COLUMNS]) {
+    for strategy in skin_kernels()
+        .into_iter()
+        .chain([&COLUMNS, &LISTED, &LISTED_COLUMNS])
+    {
         for (mesh, morph) in FORMS.into_iter().flat_map(|mesh| MORPHS.map(|m| (mesh, m))) {
             for (attributes, encoding) in Attributes::ALL
                 .into_iter()
