@@ -6,6 +6,8 @@
  * - Objects do not change after they were made: any number of threads may use one at a time. Only functions that make
  *   an object, and those that fail, allocate.
  * - What a call writes must not overlap what it reads.
+ * - Pointers to floats, integers and structures are aligned as C has them; data of a SkinbenchArray need not be.
+ * - C99 or C++.
  */
 
 #ifndef SKINBENCH_H
@@ -72,11 +74,11 @@
 typedef enum {
   // The call succeeded; 0.
   SKINBENCH_STATUS_OK,
-  // An argument or the matrices of a palette are null.
+  // A pointer is null where the call would read or write.
   SKINBENCH_STATUS_NULL_POINTER,
-  // A buffer is too short, or its vertices overlap.
+  // A buffer is too short, or its stride less than what a vertex has there.
   SKINBENCH_STATUS_BUFFER,
-  // A number or a list is not what the function accepts, or an attribute that it needs has null data.
+  // A number or a list is not what the function accepts.
   SKINBENCH_STATUS_INVALID,
   // The library has a fault; please report it.
   SKINBENCH_STATUS_INTERNAL,
@@ -94,8 +96,8 @@ typedef struct SkinbenchJob SkinbenchJob;
 // Joints and their transforms at rest.
 typedef struct SkinbenchSkeleton SkinbenchSkeleton;
 
-// An attribute of vertices in memory of the caller, which needs no alignment. Null data stand for an attribute that is not
-// there.
+// Numbers of vertices in memory of the caller, which need no alignment. Null data stand for an attribute that may be
+// absent and is, or for the numbers of 0 vertices.
 typedef struct {
   // Address of the first vertex.
   const void *data;
@@ -115,7 +117,7 @@ typedef struct {
   uint32_t joint_type;
   // SKINBENCH_F32, SKINBENCH_U8 or SKINBENCH_U16.
   uint32_t weight_type;
-  // Indices into the palette, one for each influence, also for those whose weight is 0.
+  // Indices into the palette, one for each influence; also where the weight is 0.
   SkinbenchArray joints;
   // Weights, one for each influence; their sum should be 1.
   SkinbenchArray weights;
@@ -127,7 +129,8 @@ typedef struct {
   SkinbenchArray tangents;
 } SkinbenchInput;
 
-// Matrices that move vertices: model poses times inverse binds.
+// Matrices that move vertices: model poses times inverse binds. One that is not finite also spoils vertices that name it
+// with weight 0, and with clusters their neighbours.
 typedef struct {
   // The matrices, one after the other.
   const float *matrices;
@@ -137,7 +140,7 @@ typedef struct {
   uint32_t form;
 } SkinbenchPalette;
 
-// An attribute of vertices to be written, as SkinbenchArray. Several may lie between each other.
+// Places for numbers of vertices, as SkinbenchArray.
 typedef struct {
   // Address of the first vertex.
   void *data;
@@ -147,7 +150,8 @@ typedef struct {
   size_t stride;
 } SkinbenchOutputArray;
 
-// Attributes of skinned vertices, x y z each. What lies between their elements is left as it is.
+// Places for skinned vertices, x y z each. Attributes may lie between each other, and what else lies between them is left
+// as it is; of places that overlap, the later one stays.
 typedef struct {
   // Positions.
   SkinbenchOutputArray positions;
@@ -180,7 +184,8 @@ extern "C" {
 // Version of the library: 65536 * major + 256 * minor + patch.
 uint32_t skinbench_version(void);
 
-// Returns one line about the last call of this thread that failed. The text stays valid until another call fails.
+// Returns one line about the last call of this thread that failed, for use after a failure: calls that succeed leave it as
+// it is. The text stays valid until another call fails.
 const char *skinbench_error_text(void);
 
 // Makes a job. The buffers of `input` stay the caller's: until the job is freed, they must stay where they are and not
@@ -209,7 +214,8 @@ void skinbench_clusters_free(SkinbenchClusters *clusters);
 
 // Skins all vertices, one after the other in the order of the input. `attributes` is SKINBENCH_P, SKINBENCH_PN or
 // SKINBENCH_PNT, and `length` the number of floats at `vertices`. Attributes that the input lacks become 0. The palette
-// has the form SKINBENCH_ROWS, which skinbench_rows_of_columns makes. Threads share a mesh by clusters of a part each.
+// has the form SKINBENCH_ROWS; skinbench_rows_of_columns makes it of SKINBENCH_COLUMNS. Threads that share a character
+// have clusters of a part of its vertices each.
 SkinbenchStatus skinbench_clusters_run(const SkinbenchClusters *clusters,
                                        const SkinbenchPalette *palette,
                                        uint32_t normals,

@@ -1,7 +1,7 @@
 //! Skeletons, clips, poses of one character and palettes.
 
 use crate::status::{
-    Fault, SkinbenchStatus, at, give, guarded, invalid, list, list_mut, take, too_short,
+    Fault, SkinbenchStatus, at, give, guarded, invalid, list, list_mut, part, part_mut, take,
 };
 use glam::{Quat, Vec3};
 use skinbench_kernels::model::{
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn skinbench_skeleton_indices(
     // SAFETY: the caller's.
     guarded(|| unsafe {
         let own = &at("skeleton", skeleton)?.indices;
-        part("indices", indices, length, own.len())?.copy_from_slice(own);
+        part_mut("indices", indices, length, own.len())?.copy_from_slice(own);
         Ok(())
     })
 }
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn skinbench_sample(
                 "seconds: {seconds}; expected a finite time"
             )));
         }
-        let local = part("local", local, length, 10 * skeleton.len())?;
+        let local = part_mut("local", local, length, 10 * skeleton.len())?;
         one::sample(skeleton, keys, seconds, items::<10>(local));
         Ok(())
     })
@@ -197,11 +197,9 @@ pub unsafe extern "C" fn skinbench_local_to_model(
     // SAFETY: the caller's.
     guarded(|| unsafe {
         let skeleton = &at("skeleton", skeleton)?.skeleton;
-        if local_length < 10 * skeleton.len() {
-            return Err(too_short("local", local_length, 10 * skeleton.len()));
-        }
-        let local: &[Local<1>] = list("local", local.cast(), skeleton.len())?;
-        let model = part("model", model, model_length, 12 * skeleton.len())?;
+        let local = part("local", local, local_length, 10 * skeleton.len())?;
+        let local: &[Local<1>] = bytemuck::cast_slice(local);
+        let model = part_mut("model", model, model_length, 12 * skeleton.len())?;
         one::local_to_model(skeleton, local, items::<12>(model));
         Ok(())
     })
@@ -234,23 +232,6 @@ pub unsafe extern "C" fn skinbench_palette(
     })
 }
 
-/// The first `needed` items of a list of `length`.
-///
-/// # Safety
-/// As for [`list_mut`].
-unsafe fn part<'a, T>(
-    name: &str,
-    first: *mut T,
-    length: usize,
-    needed: usize,
-) -> Result<&'a mut [T], Fault> {
-    if length < needed {
-        return Err(too_short(name, length, needed));
-    }
-    // SAFETY: the caller's.
-    unsafe { list_mut(name, first, needed) }
-}
-
 /// Numbers of joints, each an array of one instance.
 fn items<const N: usize>(numbers: &mut [f32]) -> &mut [[[f32; 1]; N]] {
     bytemuck::cast_slice_mut(numbers)
@@ -280,13 +261,19 @@ unsafe fn keys_of(
         SKINBENCH_ROTATION => Channel::Rotation,
         SKINBENCH_TRANSLATION => Channel::Translation,
         SKINBENCH_SCALE => Channel::Scale,
-        other => return Err(refused("channel", other, "0 to 2")),
+        other => {
+            let accepted = "SKINBENCH_ROTATION, SKINBENCH_TRANSLATION or SKINBENCH_SCALE";
+            return Err(refused("channel", other, accepted));
+        }
     };
     let interpolation = match track.interpolation {
         SKINBENCH_STEP => Interpolation::Step,
         SKINBENCH_LINEAR => Interpolation::Linear,
         SKINBENCH_CUBIC => Interpolation::CubicSpline,
-        other => return Err(refused("interpolation", other, "0 to 2")),
+        other => {
+            let accepted = "SKINBENCH_STEP, SKINBENCH_LINEAR or SKINBENCH_CUBIC";
+            return Err(refused("interpolation", other, accepted));
+        }
     };
     let values = track
         .keys

@@ -1,9 +1,9 @@
 //! Jobs and clusters.
 
 use crate::status::{
-    Fault, SkinbenchStatus, at, give, guarded, invalid, list, list_mut, take, too_short,
+    Fault, SkinbenchStatus, at, give, guarded, invalid, list, list_mut, null, part_mut, take,
 };
-use skinbench_kernels::model::Rows;
+use skinbench_kernels::model::{Rows, columns_to_rows};
 use skinbench_kernels::simd::Isa;
 use skinbench_kernels::skin::{
     Clusters, Joints, Palette, SkinningInput, SkinningJob, SkinningOutput, Store, Strided,
@@ -39,8 +39,8 @@ pub const SKINBENCH_PN: u32 = 1;
 /// Attributes of clusters' output: position, normal, tangent and its handedness, 10 floats.
 pub const SKINBENCH_PNT: u32 = 2;
 
-/// An attribute of vertices in memory of the caller, which needs no alignment. Null data stand for an attribute that is not
-/// there.
+/// Numbers of vertices in memory of the caller, which need no alignment. Null data stand for an attribute that may be
+/// absent and is, or for the numbers of 0 vertices.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct SkinbenchArray {
@@ -52,7 +52,7 @@ pub struct SkinbenchArray {
     pub stride: usize,
 }
 
-/// An attribute of vertices to be written, as SkinbenchArray. Several may lie between each other.
+/// Places for numbers of vertices, as SkinbenchArray.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct SkinbenchOutputArray {
@@ -76,7 +76,7 @@ pub struct SkinbenchInput {
     pub joint_type: u32,
     /// SKINBENCH_F32, SKINBENCH_U8 or SKINBENCH_U16.
     pub weight_type: u32,
-    /// Indices into the palette, one for each influence, also for those whose weight is 0.
+    /// Indices into the palette, one for each influence; also where the weight is 0.
     pub joints: SkinbenchArray,
     /// Weights, one for each influence; their sum should be 1.
     pub weights: SkinbenchArray,
@@ -88,7 +88,8 @@ pub struct SkinbenchInput {
     pub tangents: SkinbenchArray,
 }
 
-/// Matrices that move vertices: model poses times inverse binds.
+/// Matrices that move vertices: model poses times inverse binds. One that is not finite also spoils vertices that name it
+/// with weight 0, and with clusters their neighbours.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct SkinbenchPalette {
@@ -100,7 +101,8 @@ pub struct SkinbenchPalette {
     pub form: u32,
 }
 
-/// Attributes of skinned vertices, x y z each. What lies between their elements is left as it is.
+/// Places for skinned vertices, x y z each. Attributes may lie between each other, and what else lies between them is left
+/// as it is; of places that overlap, the later one stays.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct SkinbenchOutput {
@@ -160,8 +162,11 @@ pub unsafe extern "C" fn skinbench_job_run(
         let palette = matrices(at("palette", palette)?)?;
         let output = at("output", output)?;
         let output = SkinningOutput {
-            positions: output_attribute("output positions", &output.positions)?
-                .ok_or_else(|| invalid("output positions: null; they need a place"))?,
+            positions: match output_attribute("output positions", &output.positions)? {
+                Some(positions) => positions,
+                None if count == 0 => StridedMut::of_cells(&[], 0, 0),
+                None => return Err(null("output positions")),
+            },
             normals: output_attribute("output normals", &output.normals)?,
             tangents: output_attribute("output tangents", &output.tangents)?,
         };
@@ -201,7 +206,8 @@ pub unsafe extern "C" fn skinbench_clusters_free(clusters: *mut SkinbenchCluster
 
 /// Skins all vertices, one after the other in the order of the input. `attributes` is SKINBENCH_P, SKINBENCH_PN or
 /// SKINBENCH_PNT, and `length` the number of floats at `vertices`. Attributes that the input lacks become 0. The palette
-/// has the form SKINBENCH_ROWS, which skinbench_rows_of_columns makes. Threads share a mesh by clusters of a part each.
+/// has the form SKINBENCH_ROWS; skinbench_rows_of_columns makes it of SKINBENCH_COLUMNS. Threads that share a character
+/// have clusters of a part of its vertices each.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skinbench_clusters_run(
     clusters: *const SkinbenchClusters,
@@ -217,25 +223,23 @@ pub unsafe extern "C" fn skinbench_clusters_run(
         let Palette::Rows(palette) = matrices(at("palette", palette)?)? else {
             return Err(invalid("palette: clusters take SKINBENCH_ROWS"));
         };
-        let attributes = usize::try_from(attributes).unwrap_or(usize::MAX);
-        let attributes = *Attributes::ALL
-            .get(attributes)
-            .ok_or_else(|| invalid(format!("attributes: {attributes}; expected 0 to 2")))?;
+        let attributes = match attributes {
+            SKINBENCH_P => Attributes::P,
+            SKINBENCH_PN => Attributes::Pn,
+            SKINBENCH_PNT => Attributes::Pnt,
+            other => {
+                let accepted = "SKINBENCH_P, SKINBENCH_PN or SKINBENCH_PNT";
+                return Err(invalid(format!("attributes: {other}; expected {accepted}")));
+            }
+        };
         let format = VertexFormat {
             attributes,
             normals: treatment(normals)?,
             ..VertexFormat::default()
         };
         let needed = clusters.vertices() * format.floats();
-        if length < needed {
-            return Err(too_short("vertices", length, needed));
-        }
-        if palette.len() < clusters.entries() {
-            return Err(too_short("palette", palette.len(), clusters.entries()));
-        }
-        let vertices = list_mut("vertices", vertices, needed)?;
-        skin_clusters(clusters, palette, 1, format, vertices);
-        Ok(())
+        let vertices = part_mut("vertices", vertices, length, needed)?;
+        Ok(skin_clusters(clusters, &[palette], format, vertices)?)
     })
 }
 
@@ -251,9 +255,7 @@ pub unsafe extern "C" fn skinbench_rows_of_columns(
         let columns = list("columns", columns.cast::<[f32; 16]>(), count)?;
         let rows = list_mut("rows", rows.cast::<Rows>(), count)?;
         for (rows, columns) in rows.iter_mut().zip(columns) {
-            for (place, number) in rows.iter_mut().enumerate() {
-                *number = columns[place % 4 * 4 + place / 4];
-            }
+            *rows = columns_to_rows(columns);
         }
         Ok(())
     })
@@ -266,8 +268,11 @@ pub unsafe extern "C" fn skinbench_rows_of_columns(
 unsafe fn slices<'a>(input: &SkinbenchInput) -> Result<SkinningInput<'a>, Fault> {
     let needed = |name, array| {
         // SAFETY: the caller's.
-        unsafe { strided(name, array) }?
-            .ok_or_else(|| invalid(format!("{name}: null; they are needed")))
+        match unsafe { strided(name, array) }? {
+            Some(array) => Ok(array),
+            None if input.vertices == 0 => Ok(Strided::new::<u8>(&[], 0, 0)),
+            None => Err(null(name)),
+        }
     };
     let joints = needed("joints", &input.joints)?;
     let weights = needed("weights", &input.weights)?;
@@ -278,15 +283,20 @@ unsafe fn slices<'a>(input: &SkinbenchInput) -> Result<SkinningInput<'a>, Fault>
             SKINBENCH_U8 => Joints::U8(joints),
             SKINBENCH_U16 => Joints::U16(joints),
             other => {
-                let problem = "expected SKINBENCH_U8 or SKINBENCH_U16";
-                return Err(invalid(format!("joint_type: {other}; {problem}")));
+                let accepted = "SKINBENCH_U8 or SKINBENCH_U16";
+                return Err(invalid(format!("joint_type: {other}; expected {accepted}")));
             }
         },
         weights: match input.weight_type {
             SKINBENCH_F32 => Weights::F32(weights),
             SKINBENCH_U8 => Weights::U8(weights),
             SKINBENCH_U16 => Weights::U16(weights),
-            other => return Err(invalid(format!("weight_type: {other}; expected 0 to 2"))),
+            other => {
+                let accepted = "SKINBENCH_F32, SKINBENCH_U8 or SKINBENCH_U16";
+                return Err(invalid(format!(
+                    "weight_type: {other}; expected {accepted}"
+                )));
+            }
         },
         positions: needed("positions", &input.positions)?,
         // SAFETY: the caller's.
@@ -356,6 +366,9 @@ fn treatment(normals: u32) -> Result<Normals, Fault> {
         SKINBENCH_UNIT => Ok(Normals::Unit),
         SKINBENCH_RAW => Ok(Normals::Raw),
         SKINBENCH_EXACT => Ok(Normals::Exact),
-        other => Err(invalid(format!("normals: {other}; expected 0 to 2"))),
+        other => {
+            let accepted = "SKINBENCH_UNIT, SKINBENCH_RAW or SKINBENCH_EXACT";
+            Err(invalid(format!("normals: {other}; expected {accepted}")))
+        }
     }
 }

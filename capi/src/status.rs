@@ -26,11 +26,11 @@ pub extern "C" fn skinbench_version() -> u32 {
 pub enum SkinbenchStatus {
     /// The call succeeded; 0.
     Ok,
-    /// An argument or the matrices of a palette are null.
+    /// A pointer is null where the call would read or write.
     NullPointer,
-    /// A buffer is too short, or its vertices overlap.
+    /// A buffer is too short, or its stride less than what a vertex has there.
     Buffer,
-    /// A number or a list is not what the function accepts, or an attribute that it needs has null data.
+    /// A number or a list is not what the function accepts.
     Invalid,
     /// The library has a fault; please report it.
     Internal,
@@ -49,10 +49,18 @@ pub fn invalid(text: impl Into<String>) -> Fault {
     }
 }
 
-pub fn too_short(name: &str, given: usize, needed: usize) -> Fault {
+/// A null pointer where something is needed.
+pub fn null(name: &str) -> Fault {
+    Fault {
+        status: SkinbenchStatus::NullPointer,
+        text: format!("{name}: a null pointer"),
+    }
+}
+
+fn too_short(name: &str, given: usize, needed: usize) -> Fault {
     Fault {
         status: SkinbenchStatus::Buffer,
-        text: format!("{name}: a length of {given} is too short; {needed} are needed"),
+        text: format!("{name}: a length of {given} is too short; expected at least {needed}"),
     }
 }
 
@@ -83,7 +91,8 @@ thread_local! {
     static TEXT: RefCell<CString> = RefCell::default();
 }
 
-/// Returns one line about the last call of this thread that failed. The text stays valid until another call fails.
+/// Returns one line about the last call of this thread that failed, for use after a failure: calls that succeed leave it as
+/// it is. The text stays valid until another call fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn skinbench_error_text() -> *const c_char {
     TEXT.with_borrow(|text| text.as_ptr())
@@ -147,12 +156,50 @@ pub unsafe fn list_mut<'a, T>(
     Ok(unsafe { std::slice::from_raw_parts_mut(first, length) })
 }
 
+/// The first `needed` items of a list of `length`.
+///
+/// # Safety
+/// As for [`list`].
+pub unsafe fn part<'a, T>(
+    name: &str,
+    first: *const T,
+    length: usize,
+    needed: usize,
+) -> Result<&'a [T], Fault> {
+    reaches(name, first, length, needed)?;
+    // SAFETY: the caller's.
+    unsafe { list(name, first, needed) }
+}
+
+/// As [`part`], to be written.
+///
+/// # Safety
+/// As for [`list_mut`].
+pub unsafe fn part_mut<'a, T>(
+    name: &str,
+    first: *mut T,
+    length: usize,
+    needed: usize,
+) -> Result<&'a mut [T], Fault> {
+    reaches(name, first, length, needed)?;
+    // SAFETY: the caller's.
+    unsafe { list_mut(name, first, needed) }
+}
+
+/// Checks a list from which so many items are needed. Null is the first fault, whatever the length.
+fn reaches<T>(name: &str, first: *const T, length: usize, needed: usize) -> Result<(), Fault> {
+    if needed > 0 {
+        checked(name, first)?;
+    }
+    if length < needed {
+        return Err(too_short(name, length, needed));
+    }
+    Ok(())
+}
+
 fn checked<T>(name: &str, pointer: *const T) -> Result<(), Fault> {
     if pointer.is_null() {
-        return Err(Fault {
-            status: SkinbenchStatus::NullPointer,
-            text: format!("{name}: a null pointer"),
-        });
+        return Err(null(name));
     }
     if pointer.is_aligned() {
         Ok(())

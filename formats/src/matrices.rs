@@ -1,23 +1,21 @@
 //! Conversions between the matrices of files and of stores.
 
 use glam::{DAffine3, DQuat, Mat4, Vec4};
-use skinbench_kernels::model::{Rows, Transform};
+use skinbench_kernels::model::{Rows, Transform, columns_to_rows};
 
 /// Largest deviation of a matrix's last row from 0 0 0 1.
 const ROUNDING: f32 = 1e-3;
 
 /// A matrix for column vectors stored column by column, or for row vectors stored row by row, as rows.
 pub fn rows(m: &[f32; 16]) -> Result<Rows, String> {
-    let matrix = Mat4::from_cols_array(m).transpose();
-    let last = matrix.w_axis;
+    let last = Mat4::from_cols_array(m).row(3);
     if (last - Vec4::W).abs().max_element() > ROUNDING {
         return Err(format!(
             "its last row is {:?}; expected 0 0 0 1",
             last.to_array()
         ));
     }
-    let rows = matrix.to_cols_array();
-    Ok(std::array::from_fn(|index| rows[index]))
+    Ok(columns_to_rows(m))
 }
 
 /// Rows as a matrix for column vectors, stored column by column.

@@ -38,6 +38,9 @@ pub enum DeviceForm {
 
 /// Converts the palettes of a block's instances. `centres` holds one item per entry, or nothing for forms that need none.
 /// `out` takes `instances` palettes of equally many numbers, of which those beyond the entries are not written.
+///
+/// # Panics
+/// Palettes in rows, or `out`, cannot be divided equally among the instances.
 pub fn convert(
     isa: Isa,
     form: DeviceForm,
@@ -62,10 +65,10 @@ fn convert_to<F: Entries>(
     instances: usize,
     out: &mut [f32],
 ) {
-    let floats = (out.len() / instances.max(1)).max(1);
+    let floats = share(out.len(), "floats", instances);
     match palettes {
         BlockPalettes::Rows(rows) => {
-            let entries = (rows.len() / instances.max(1)).max(1);
+            let entries = share(rows.len(), "matrices", instances);
             for (rows, out) in rows.chunks_exact(entries).zip(out.chunks_exact_mut(floats)) {
                 let form = PhantomData::<F>;
                 run(
@@ -93,6 +96,15 @@ fn convert_to<F: Entries>(
             );
         }
     }
+}
+
+/// What each instance has of a list, at least 1, so that the list can be cut.
+fn share(items: usize, of: &str, instances: usize) -> usize {
+    assert!(
+        items.is_multiple_of(instances),
+        "{items} {of}; expected as many for each of {instances} instances"
+    );
+    (items / instances.max(1)).max(1)
 }
 
 /// Entries that vectors compute side by side.

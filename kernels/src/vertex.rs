@@ -28,7 +28,7 @@ pub(crate) const VANISHING: f32 = 4.930_380_7e-32;
 /// Largest integer of a snorm16.
 pub(crate) const SNORM: f32 = 32_767.0;
 
-/// Attributes that are skinned.
+/// Attributes that are skinned; by default position and normal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -59,7 +59,7 @@ impl Attributes {
     }
 }
 
-/// Treatment of normals and tangents after the transform.
+/// Treatment of normals and tangents after the transform; by default unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -91,7 +91,7 @@ impl Normals {
     }
 }
 
-/// Storage of a skinned vertex's values.
+/// Storage of a skinned vertex's values; by default as floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Encoding {
     /// One `f32` each.

@@ -31,6 +31,11 @@ impl VertexFrames {
     /// # Panics
     /// `palettes` is not a whole number of palettes of `entries` matrices, or these are too few for the mesh.
     pub fn new(mesh: &Mesh, format: VertexFormat, entries: usize, palettes: &[Rows]) -> Self {
+        let matrices = palettes.len();
+        assert!(
+            matrices.is_multiple_of(entries),
+            "{matrices} matrices; expected whole palettes of {entries}"
+        );
         let mut plain = format;
         plain.encoding = Encoding::F32;
         if format.normals == Normals::Unit {
@@ -38,7 +43,7 @@ impl VertexFrames {
         }
         let floats = format.floats();
         let row = mesh.vertex_count() * floats;
-        let mut vertices = vec![0.0; palettes.len() / entries * row];
+        let mut vertices = vec![0.0; matrices / entries * row];
         for (palette, out) in palettes
             .chunks_exact(entries)
             .zip(vertices.chunks_exact_mut(row))

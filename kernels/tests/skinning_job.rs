@@ -259,7 +259,7 @@ fn clusters_of_slices_write_in_the_order_of_the_slices() {
                     ..VertexFormat::default()
                 };
                 let mut out = vec![f32::NAN; 10 * VERTICES];
-                skin_clusters(&clusters, &rows, 1, format, &mut out);
+                skin_clusters(&clusters, &[&rows], format, &mut out).unwrap();
                 for (vertex, out) in out.as_chunks::<10>().0.iter().enumerate() {
                     let [position, normal, tangent] = engine.skinned(vertex, &rows, normals);
                     let place = format!("{form:?}, {isa}, {store:?}, vertex {vertex}");
@@ -284,27 +284,6 @@ fn two<'a>(joints: &'a [u16], weights: &'a [f32], positions: &'a [f32]) -> Skinn
         normals: None,
         tangents: None,
     }
-}
-
-#[test]
-fn clusters_take_no_vertices_and_refuse_uneven_palettes() {
-    let format = VertexFormat::default();
-    let none = SkinningInput {
-        vertices: 0,
-        ..two(&[], &[], &[])
-    };
-    let none = Clusters::from_slices(Isa::strongest(), &none, Store::Cached).unwrap();
-    skin_clusters(&none, &[], 1, format, &mut []);
-    skin_clusters(&none, &[[0.0; 12]], 1, format, &mut []);
-
-    let input = two(&[0, 0], &[1.0, 1.0], &[0.0; 6]);
-    let clusters = Clusters::from_slices(Isa::strongest(), &input, Store::Cached).unwrap();
-    let mut out = [0.0; 24];
-    skin_clusters(&clusters, &[[1.0; 12]; 4], 2, format, &mut out);
-    let uneven = std::panic::AssertUnwindSafe(|| {
-        skin_clusters(&clusters, &[[1.0; 12]; 3], 2, format, &mut out);
-    });
-    assert!(std::panic::catch_unwind(uneven).is_err());
 }
 
 #[test]
@@ -433,26 +412,90 @@ fn faults_of_jobs_are_named_before_anything_is_written() {
     );
     let reversed = std::ops::Range { start: 2, end: 1 };
     for range in [1..3, reversed, usize::MAX - 1..usize::MAX] {
-        let message = format!("vertices {} to {}: the job has 2", range.start, range.end);
+        let message = format!("vertices {range:?}: expected a range within 0..2");
         assert_eq!(run(3, range, 12, None), Err(message));
     }
     run(3, 2..2, 12, None).unwrap();
     run(3, 0..2, 12, None).unwrap();
     assert_eq!(out, [0.0; 6]);
-    let none = SkinningInput {
-        vertices: 0,
-        ..input()
+}
+
+/// A translation along y.
+fn up(y: f32) -> [f32; 12] {
+    [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, y, 0.0, 0.0, 1.0, 0.0]
+}
+
+#[test]
+fn instances_of_clusters_have_palettes_of_their_own() {
+    let input = two(&[0, 1], &[1.0, 1.0], &[0.0; 6]);
+    let format = VertexFormat {
+        attributes: Attributes::P,
+        ..VertexFormat::default()
     };
-    let job = SkinningJob::new(none).unwrap();
-    let places = SkinningOutput::interleaved(&mut out, 12, 0, None, None);
-    job.run(
-        Isa::strongest(),
-        Palette::Rows(&[]),
-        Normals::Raw,
-        0..0,
-        places,
-    )
-    .unwrap();
+    for isa in Isa::available() {
+        for store in [Store::Cached, Store::Streamed] {
+            let clusters = Clusters::from_slices(isa, &input, store).unwrap();
+            let mut out = [7.0f32; 15];
+            let mut run = |palettes: &[&[[f32; 12]]], length| {
+                skin_clusters(&clusters, palettes, format, &mut out[..length])
+                    .map_err(|error| error.to_string())
+            };
+            let long = [up(1.0), up(2.0), up(3.0)];
+            let short = [up(4.0), up(5.0)];
+            let refused = |message: &str| Err(message.to_owned());
+            assert_eq!(
+                run(&[&long, &short[..1]], 15),
+                refused("palette: 1 matrices are too few; a vertex names matrix 1")
+            );
+            assert_eq!(
+                run(&[&long, &short], 11),
+                refused("output: 44 bytes are too few; 4 vertices that are 12 bytes apart take 48")
+            );
+            run(&[], 0).unwrap();
+            assert_eq!(out, [7.0; 15]);
+            let mut run = |palettes: &[&[[f32; 12]]]| {
+                skin_clusters(&clusters, palettes, format, &mut out).unwrap();
+            };
+            run(&[&long, &short]);
+            let heights = [1, 4, 7, 10].map(|place| out[place]);
+            assert_eq!(heights, [1.0, 2.0, 4.0, 5.0]);
+            assert_eq!(out[12..], [7.0; 3]);
+        }
+    }
+}
+
+#[test]
+fn no_vertices_are_nothing_to_do() {
+    for data in [&[][..], &[7.0f32; 6]] {
+        let input = SkinningInput {
+            vertices: 0,
+            influences: 4,
+            joints: Joints::U8(Strided::new(data, 0, 0)),
+            weights: Weights::U8(Strided::new(data, 0, 0)),
+            positions: Strided::new(data, 0, 0),
+            normals: None,
+            tangents: None,
+        };
+        for isa in Isa::available() {
+            for store in [Store::Cached, Store::Streamed] {
+                let clusters = Clusters::from_slices(isa, &input, store).unwrap();
+                let mut out = [7.0f32; 6];
+                let format = VertexFormat::default();
+                skin_clusters(&clusters, &[&[up(1.0)]], format, &mut out).unwrap();
+                assert_eq!(out, [7.0; 6]);
+            }
+        }
+        let job = SkinningJob::new(input).unwrap();
+        let places = SkinningOutput::interleaved::<f32>(&mut [], 0, 0, None, None);
+        job.run(
+            Isa::strongest(),
+            Palette::Rows(&[]),
+            Normals::Raw,
+            0..0,
+            places,
+        )
+        .unwrap();
+    }
 }
 
 /// A character as an engine keeps it: the job is checked when it is made, and needs nothing else to stay alive.
@@ -472,7 +515,6 @@ fn jobs_are_kept_beside_other_buffers_and_shared_among_threads() {
         job: kept,
         vertices: vec![0.0; 6],
     };
-    let up = |y| [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, y, 0.0, 0.0, 1.0, 0.0];
     let palette = [up(0.0), up(10.0)];
     std::thread::scope(|scope| {
         for (vertex, out) in character.vertices.chunks_mut(3).enumerate() {

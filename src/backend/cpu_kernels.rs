@@ -3,8 +3,9 @@
 use super::abilities::DUAL_QUATERNIONS;
 use super::cpu::{BlockJob, CpuKernel, SkinBlocks};
 use crate::blocks::Blocks;
-use crate::crowd::Crowd;
+use crate::crowd::{BLOCK, Crowd};
 use crate::frame::{Ability, Bytes, Lack, PaletteLayout, Purpose, Result};
+use crate::model::Rows;
 use crate::pose::{Width, is_sparse};
 use crate::reference::Blending;
 use crate::simd::{Aligned, Isa};
@@ -140,6 +141,8 @@ fn in_lanes(job: &BlockJob, palette: LanePalette, interleaved: bool, out: &mut [
     });
 }
 
+const FIT: &str = "palettes and outputs of the mesh that was cut";
+
 /// Skins the instances of blocks with palettes in rows one by one in clusters, and those of others in lanes. Meshes are
 /// cut into clusters for groups that have a sparse block, or for `all`.
 fn clustered(crowd: &Crowd, isa: Isa, all: bool) -> Result<(SkinBlocks, Bytes)> {
@@ -163,13 +166,18 @@ fn clustered(crowd: &Crowd, isa: Isa, all: bool) -> Result<(SkinBlocks, Bytes)> 
         let format = job.group.format;
         match &clusters[job.block.group] {
             Some(clusters) if !job.rows.is_empty() && !job.group.has_targets() => {
-                let instances = job.block.instances.len();
-                skin_clusters(clusters, job.rows, instances, format, out);
+                let mut palettes: [&[Rows]; BLOCK] = [&[]; BLOCK];
+                let entries = job.group.model.palette_joints().len();
+                for (place, palette) in palettes.iter_mut().zip(job.rows.chunks_exact(entries)) {
+                    *place = palette;
+                }
+                let palettes = &palettes[..job.block.instances.len()];
+                skin_clusters(clusters, palettes, format, out).expect(FIT);
             }
             Some(clusters) if !job.rows.is_empty() => {
                 job.each_instance(out, |shape, palette, out| {
                     if std::ptr::eq(shape.positions, mesh.positions()) {
-                        skin_clusters(clusters, palette, 1, format, out);
+                        skin_clusters(clusters, &[palette], format, out).expect(FIT);
                     } else {
                         // Columns read the morphed vertices in their order. To put those side by side would cost more
                         // than clusters save.

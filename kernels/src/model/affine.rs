@@ -8,6 +8,11 @@ pub type Rows = [f32; 12];
 /// The identity as [`Rows`].
 pub const IDENTITY_ROWS: Rows = [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0];
 
+/// The first three rows of a 4x4 matrix in columns, as graphics interfaces have it.
+pub fn columns_to_rows(columns: &[f32; 16]) -> Rows {
+    std::array::from_fn(|place| columns[place % 4 * 4 + place / 4])
+}
+
 /// [`Rows`] as an f64 affine.
 pub fn rows_to_affine(rows: &Rows) -> DAffine3 {
     let values = rows.map(f64::from);

@@ -18,7 +18,8 @@ mod targets;
 
 pub(crate) use affine::affine_to_f64_rows;
 pub use affine::{
-    EVEN, IDENTITY_ROWS, Rows, Similarity, affine_to_rows, is_uneven, rows_to_affine,
+    EVEN, IDENTITY_ROWS, Rows, Similarity, affine_to_rows, columns_to_rows, is_uneven,
+    rows_to_affine,
 };
 pub use bounds::Bounds;
 pub use clip::compact;

@@ -5,7 +5,8 @@ use std::fmt;
 /// Instruction sets that kernels are compiled for, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Isa {
-    /// One float at a time.
+    /// One float at a time in kernels that put instances or vertices side by side; [`crate::skin::skin_columns`] and jobs
+    /// run as on the baseline, and are then faster than clusters.
     Scalar,
     /// Instructions that every target has: 128-bit vectors on x86-64 and aarch64.
     Baseline,

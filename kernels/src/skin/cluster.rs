@@ -3,6 +3,7 @@
 //! all vertices of a cluster, and multiplied by their weights for that joint; nothing is gathered.
 
 use super::clusters::{ClusterBlock, Clusters, Order, POINT, TANGENT, WINDOW, blend, skinned};
+use super::job_error::JobError;
 use super::ordered::OrderedKernel;
 use super::words::{MOST_FLOATS, MOST_PACKED, before_packing, pack};
 use crate::crowd::BLOCK;
@@ -10,48 +11,50 @@ use crate::model::Rows;
 use crate::simd::{self, Kernel, LINE, Simd, prefetch_at};
 use crate::vertex::{Cube, Normals, VertexFormat};
 
-/// Skins so many instances of the mesh of `clusters`. `palettes` is `[instance][entry]`: matrices as three rows of four floats, as
-/// many for each instance, and at least [`Clusters::entries`]. `out` takes `[instance][vertex][word]`: positions, normals and
-/// tangents as far as `format` has them, without gaps. There is no range of vertices: for several threads, make clusters of a
-/// part of the mesh each. A matrix that is not finite spoils vertices beside those that name it.
+/// Skins an instance by each of `palettes`, which have at least [`Clusters::entries`] matrices
+/// ([`columns_to_rows`](crate::model::columns_to_rows) turns 4x4 matrices into such). `out` takes
+/// `[instance][vertex][word]`: vertices in the order of those that the clusters were made of, of [`VertexFormat::words`]
+/// words, one after the other. What is longer stays as it is. Tangents that clusters lack become zero.
 ///
-/// # Panics
-/// `instances` is 0, the length of `palettes` is no multiple of it, or `palettes` or `out` is too short.
+/// Threads share a large character by clusters of a part of its vertices each. A matrix that is not finite may also spoil
+/// vertices that do not name it.
+///
+/// # Errors
+/// [`JobError::Palette`] or [`JobError::TooShort`]; nothing is written then.
 pub fn skin_clusters(
     clusters: &Clusters,
-    palettes: &[Rows],
-    instances: usize,
+    palettes: &[&[Rows]],
     format: VertexFormat,
     out: &mut [f32],
-) {
+) -> Result<(), JobError> {
     let words = clusters.vertex_count * format.words();
-    let entries = palettes.len() / instances;
-    assert!(
-        palettes.len() == entries * instances,
-        "{} palette entries; {instances} instances need as many each",
-        palettes.len()
-    );
-    assert!(
-        entries >= clusters.entries,
-        "palettes of {entries} entries; the mesh needs {}",
-        clusters.entries
-    );
-    let floats = out.len();
-    let Some(out) = out.get_mut(..instances * words) else {
-        panic!(
-            "{floats} floats of output; {instances} instances take {}",
-            instances * words
-        );
-    };
     if words == 0 {
-        return;
+        return Ok(());
     }
-    let palettes = palettes.chunks(BLOCK * entries);
+    for palette in palettes {
+        if palette.len() < clusters.entries {
+            return Err(JobError::Palette {
+                given: palette.len(),
+                largest: (clusters.entries - 1) as u16,
+            });
+        }
+    }
+    let given = out.len();
+    let needed = words.saturating_mul(palettes.len());
+    let Some(out) = out.get_mut(..needed) else {
+        return Err(JobError::TooShort {
+            array: "output",
+            given: 4 * given,
+            needed: needed.saturating_mul(4),
+            vertices: palettes.len() * clusters.vertex_count,
+            stride: 4 * format.words(),
+        });
+    };
+    let palettes = palettes.chunks(BLOCK);
     for (palettes, out) in palettes.zip(out.chunks_mut(BLOCK * words)) {
         let block = ClusterBlock {
             clusters,
             palettes,
-            entries,
             format,
             out,
         };
@@ -64,6 +67,7 @@ pub fn skin_clusters(
             _ => block.skin::<10, 4>(),
         }
     }
+    Ok(())
 }
 
 impl ClusterBlock<'_> {
@@ -76,7 +80,7 @@ impl ClusterBlock<'_> {
             Order::Sorted(vertices) => vertices,
         };
         let outputs = self.out.chunks_exact_mut(clusters.vertex_count * WORDS);
-        for (palette, out) in self.palettes.chunks_exact(self.entries).zip(outputs) {
+        for (palette, out) in self.palettes.iter().zip(outputs) {
             simd::run(
                 clusters.isa,
                 ClusterKernel::<FLOATS, WORDS> {

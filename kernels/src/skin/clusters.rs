@@ -61,7 +61,6 @@ impl Clusters {
 
     /// Sorts the vertices of an engine into clusters, as [`Clusters::new`] those of a mesh. Skinned vertices have the order
     /// of `input`. Its tangents need a fourth number, their handedness; normals and tangents that it lacks become zero.
-    /// The cube of packed positions is around the vertices before skinning.
     ///
     /// # Errors
     /// [`JobError::TooShort`], [`JobError::Stride`] or [`JobError::Influences`].
@@ -101,9 +100,14 @@ impl Clusters {
         self.vertex_count
     }
 
-    /// Number of palette entries that the vertices name: the largest index and one.
+    /// Number of palette entries that the vertices name: the largest index and one, also where its weight is 0.
     pub fn entries(&self) -> usize {
         self.entries
+    }
+
+    /// The cube of packed positions: that of the mesh, or around the vertices before skinning.
+    pub fn cube(&self) -> &Cube {
+        &self.cube
     }
 
     /// Bytes of the clusters.
@@ -240,9 +244,8 @@ fn sorted_set(joints: impl Iterator<Item = u16>) -> Vec<u16> {
 /// Up to [`BLOCK`](crate::crowd::BLOCK) instances and their output.
 pub(super) struct ClusterBlock<'a> {
     pub clusters: &'a Clusters,
-    pub palettes: &'a [Rows],
-    /// Entries of an instance's palette, at least those of the mesh.
-    pub entries: usize,
+    /// Palettes with an entry for each joint of the clusters.
+    pub palettes: &'a [&'a [Rows]],
     pub format: VertexFormat,
     /// One output after the other.
     pub out: &'a mut [f32],

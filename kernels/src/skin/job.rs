@@ -19,7 +19,7 @@ pub struct SkinningInput<'a> {
     /// Number of influences of each vertex, 1 to 256; 1, 2, 4 and 8 have code of their own. A mesh whose vertices differ is
     /// skinned fastest in several jobs.
     pub influences: usize,
-    /// Matrices of a vertex: indices into the palette, one for each influence, also for those whose weight is 0.
+    /// Matrices of a vertex: indices into the palette, one for each influence. Those without weight are checked, too.
     pub joints: Joints<'a>,
     /// Weights of a vertex, one for each influence. Their sum should be 1.
     pub weights: Weights<'a>,
@@ -37,14 +37,14 @@ pub struct SkinningInput<'a> {
 pub enum Joints<'a> {
     /// One byte each.
     U8(Strided<'a>),
-    /// Two bytes each; jobs read these fastest.
+    /// Two bytes each.
     U16(Strided<'a>),
 }
 
 /// Weights of influences.
 #[derive(Debug, Clone)]
 pub enum Weights<'a> {
-    /// Floats; jobs read these fastest.
+    /// Floats. Jobs convert other weights and joints of one byte in each frame.
     F32(Strided<'a>),
     /// Normalised bytes: 255 is 1.
     U8(Strided<'a>),
@@ -52,7 +52,8 @@ pub enum Weights<'a> {
     U16(Strided<'a>),
 }
 
-/// Matrices that move vertices: model poses times inverse binds.
+/// Matrices that move vertices: model poses times inverse binds. A job never reads one that no vertex names; weights of 0
+/// do not hide a NaN.
 #[derive(Debug, Clone, Copy)]
 pub enum Palette<'a> {
     /// Three rows of four floats each.
@@ -73,8 +74,8 @@ pub struct SkinningOutput<'a> {
 }
 
 impl<'a> SkinningOutput<'a> {
-    /// Attributes in one buffer of vertices that are `stride` bytes apart, each at its offset in bytes. If they overlap, the
-    /// later one stays.
+    /// Places in one buffer, as for [`StridedMut::new`], for vertices that are `stride` bytes apart, each at its offset in
+    /// bytes. If places overlap, the later attribute stays.
     pub fn interleaved<T: Pod>(
         buffer: &'a mut [T],
         stride: usize,

@@ -5,7 +5,7 @@ use std::fmt;
 /// Most influences of a vertex.
 pub(super) const MOST_INFLUENCES: usize = 256;
 
-/// A fault of a [`SkinningJob`](super::SkinningJob), or of the input of [`Clusters`](super::Clusters).
+/// A fault of a [`SkinningJob`](super::SkinningJob) or of [`Clusters`](super::Clusters).
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JobError {
     /// A buffer ends before its last vertex.
@@ -55,7 +55,7 @@ pub enum JobError {
         largest: u16,
     },
     /// A range of vertices that the job does not have.
-    #[error("vertices {first} to {end}: the job has {vertices}")]
+    #[error("vertices {first}..{end}: expected a range within 0..{vertices}")]
     Range {
         /// First vertex of the range.
         first: usize,

@@ -38,7 +38,6 @@ impl<const FLOATS: usize, const WORDS: usize> OrderedKernel<'_, FLOATS, WORDS> {
         let ClusterBlock {
             clusters,
             palettes,
-            entries,
             format,
             out,
         } = self.block;
@@ -57,9 +56,7 @@ impl<const FLOATS: usize, const WORDS: usize> OrderedKernel<'_, FLOATS, WORDS> {
             let (chunk_joints, chunk_weights);
             (chunk_joints, joints) = joints.split_at(count);
             (chunk_weights, weights) = weights.split_at(count);
-            let instances = palettes
-                .chunks_exact(entries)
-                .zip(out.chunks_exact_mut(instance_words));
+            let instances = palettes.iter().zip(out.chunks_exact_mut(instance_words));
             for ((palette, out), last) in instances.zip(&mut last_lines) {
                 // Checked once, so that clusters need no checks.
                 let palette = &palette[..clusters.entries];

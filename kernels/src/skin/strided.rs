@@ -15,9 +15,9 @@ pub struct Strided<'a> {
 }
 
 impl<'a> Strided<'a> {
-    /// Elements that are `stride` bytes apart; the first begins `offset` bytes from the start of the buffer. A buffer may be
-    /// of bytes, of floats or of whole vertices: normals behind positions in vertices of 32 bytes have offset 12 and stride
-    /// 32. `NoUninit` is a trait of the crate `bytemuck`, as is `Pod` below.
+    /// Numbers of vertices that are `stride` bytes apart; those of the first begin `offset` bytes from the start of the
+    /// buffer. A buffer may be of bytes, of numbers or of whole vertices, whose structure derives [`bytemuck::Pod`] or
+    /// [`bytemuck::NoUninit`]: a normal behind a position in vertices of 32 bytes is at offset 12 with stride 32.
     pub fn new<T: NoUninit>(buffer: &'a [T], offset: usize, stride: usize) -> Self {
         let bytes: &[u8] = bytemuck::cast_slice(buffer);
         Self {
@@ -59,7 +59,7 @@ impl<'a> Strided<'a> {
 pub struct StridedMut<'a>(View<'a, Cell<u8>>);
 
 impl<'a> StridedMut<'a> {
-    /// An attribute with an offset and a stride in bytes, as [`Strided::new`].
+    /// Places with an offset and a stride in bytes, as for [`Strided::new`]. Whole vertices derive [`bytemuck::Pod`].
     pub fn new<T: Pod>(buffer: &'a mut [T], offset: usize, stride: usize) -> Self {
         Self::of_cells(cells(buffer), offset, stride)
     }
@@ -108,6 +108,9 @@ fn check(
     vertices: usize,
     width: usize,
 ) -> Result<(), JobError> {
+    if vertices == 0 {
+        return Ok(());
+    }
     if stride < width {
         return Err(JobError::Stride {
             array,
@@ -115,9 +118,8 @@ fn check(
             width,
         });
     }
-    let before_last = vertices.saturating_sub(1).saturating_mul(stride);
-    let needed = before_last.saturating_add(width);
-    if vertices > 0 && given < needed {
+    let needed = (vertices - 1).saturating_mul(stride).saturating_add(width);
+    if given < needed {
         return Err(JobError::TooShort {
             array,
             given,

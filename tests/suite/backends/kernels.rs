@@ -246,7 +246,7 @@ fn clusters_agree_with_scalar() {
                 let floats = mesh.vertex_count() * format.floats();
                 let (mut want, mut out) = (vec![f32::NAN; floats], vec![7.0; floats + 16]);
                 skin(mesh, &palette, format, &mut want);
-                skin_clusters(&clusters, &palette, 1, format, &mut out);
+                skin_clusters(&clusters, &[&palette], format, &mut out).unwrap();
                 let differ = out
                     .iter()
                     .zip(&want)
@@ -391,24 +391,25 @@ fn streamed_clusters_agree_with_scalar() {
         let mesh = model.mesh();
         let entries = model.palette_joints().len();
         // A matrix of its own for every instance and joint.
-        let palettes: Vec<Rows> = (0..instances * entries)
+        let matrices: Vec<Rows> = (0..instances * entries)
             .map(|j| {
                 std::array::from_fn(|c| {
                     f32::from(u8::from(c % 5 == 0)) + ((7 * j + 3 * c) % 19) as f32 / 100.0
                 })
             })
             .collect();
+        let palettes: Vec<&[Rows]> = matrices.chunks(entries).collect();
         for &format in &all {
             let words = mesh.vertex_count() * format.words();
             let mut want = vec![f32::NAN; instances * words];
-            for (palette, want) in palettes.chunks(entries).zip(want.chunks_mut(words)) {
+            for (palette, want) in palettes.iter().zip(want.chunks_mut(words)) {
                 skin(mesh, palette, format, want);
             }
             for isa in Isa::available() {
                 let clusters = Clusters::new(isa, mesh, Store::Streamed);
                 for before in [0, 1, 4, 15] {
                     let mut out = vec![7.0; before + want.len() + 16];
-                    skin_clusters(&clusters, &palettes, instances, format, &mut out[before..]);
+                    skin_clusters(&clusters, &palettes, format, &mut out[before..]).unwrap();
                     let around = out[..before].iter().chain(&out[before + want.len()..]);
                     assert!(
                         around.into_iter().all(|v| *v == 7.0),

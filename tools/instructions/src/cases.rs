@@ -242,7 +242,7 @@ fn skinning(isa: Isa, name: &str, format: VertexFormat, count: &mut Count) -> Re
             skin_columns(isa, mesh, mesh.shape(), one, format, &mut out[..words])
         }),
         ("cluster", &|out| {
-            skin_clusters(&clusters, one, 1, format, &mut out[..words])
+            skin_clusters(&clusters, &[one], format, &mut out[..words]).expect("one walker")
         }),
         ("lanes", &|out| {
             by_block(LanePalette::Matrices(&lanes), false, out)
