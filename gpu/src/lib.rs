@@ -30,7 +30,7 @@ pub use device::commands::{Commands, Flight};
 pub use device::gpu::{Edit, Gpu, ShaderChecks};
 pub use draw::capture::Capture;
 pub use draw::ground::ground;
-pub use draw::overlay::{Beneath, LineEnd, Overlay, opaque, skeleton_lines};
+pub use draw::overlay::{Beneath, LineEnd, Overlay, add_skeleton, opaque};
 pub use draw::surfaces::{ImageReader, Surfaces};
 pub use forms::mesh::{MeshForm, OwnMesh, mesh_bytes};
 pub use forms::palettes::{PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES};

@@ -4,7 +4,6 @@ use super::{Exit, common, narrow, say_fitted};
 use anyhow::anyhow;
 use clap::Args;
 use skinbench::model::Model;
-use skinbench::scene::ModelSource;
 use skinbench::wording;
 use skinbench_corpus::{Difference, Side, compare};
 use std::fmt::Write;
@@ -41,7 +40,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 fn load(file: &Path) -> anyhow::Result<Model> {
-    ModelSource::from_name(file)
+    common::model_source(file)?
         .load()
         .map_err(|error| anyhow!(error))
 }
@@ -72,7 +71,7 @@ fn text(
         writeln!(text, "no distance in {poses}")?;
     }
     if !difference.turned_joints {
-        let lack = "names or transforms of joints at rest differ, so joints were not turned";
+        let lack = "names or rest poses of joints differ, so joints were not turned one by one";
         writeln!(text, "{lack}: a weight that no clip shows may differ")?;
     }
     let verdict = if is_same {

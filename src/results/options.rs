@@ -28,7 +28,8 @@ const DEFAULTS: [(&str, &str); 6] = [
 pub fn of(settings: &Settings, disturbance: Disturbance) -> String {
     let mut options: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in settings.chosen() {
-        let value = words(&value).join("/");
+        // A name of a clip or a joint may have spaces.
+        let value = words(&value).join("/").replace(' ', "_");
         let is_default = DEFAULTS.contains(&(name.as_str(), value.as_str()));
         if !is_default && !COLUMNS.contains(&name.as_str()) {
             options.insert(name, value);

@@ -326,6 +326,9 @@ impl SceneHash {
         if let Some(uvs) = model.mesh().uvs() {
             self.list(&in_order(uvs, order));
         }
+        if let Some(colors) = model.mesh().colors() {
+            self.list(&in_order(colors, order));
+        }
     }
 
     fn texture(&mut self, texture: &Texture) {
@@ -454,6 +457,7 @@ impl SceneHash {
         let Settings {
             // Hashed as groups, models, clips, camera and format.
             instances: _,
+            clip: _,
             models: _,
             vertices: _,
             keep_vertices: _,

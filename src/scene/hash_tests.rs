@@ -69,6 +69,7 @@ fn parts() -> ModelParts {
         normals: Some(vec![[0.0, 0.0, 1.0]; 3]),
         tangents: Some(vec![[1.0, 0.0, 0.0, 1.0]; 3]),
         uvs: Some(vec![[0.25; 2]; 3]),
+        colors: Some(vec![[0.25; 4]; 3]),
         influences,
         indices: vec![0, 1, 2],
         subsets: vec![Subset {
@@ -134,6 +135,7 @@ fn fields(parts: ModelParts) {
             normals: _,
             tangents: _,
             uvs: _,
+            colors: _,
             influences: _,
             indices: _,
             subsets: _,
@@ -241,6 +243,9 @@ const CHANGES: &[Change] = &[
     ("no tangents", |parts| parts.primitives[0].tangents = None),
     ("texture coordinate", |parts| {
         parts.primitives[0].uvs = Some(vec![[0.5; 2]; 3])
+    }),
+    ("colour of vertices", |parts| {
+        parts.primitives[0].colors = Some(vec![[0.5; 4]; 3])
     }),
     ("influence", |parts| {
         parts.primitives[0].influences = vec![[(0, 0.5), (1, 0.5)]; 3].into_iter().collect()

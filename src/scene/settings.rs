@@ -93,6 +93,9 @@ pub struct Settings {
     /// Instances of all groups together, distributed in proportion
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u64>))]
     pub instances: Option<u64>,
+    /// Clip of all instances, by name or number, or '*' for all in turn
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME|NUMBER"))]
+    pub clip: Option<String>,
     /// Number of times that a frame draws the crowd; 0 draws nothing
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
     pub passes: Option<u32>,
@@ -407,7 +410,7 @@ pub fn words(value: &toml::Value) -> Vec<String> {
 /// Parses a whole number.
 #[cfg(feature = "cli")]
 fn whole<T: FromStr>(text: &str) -> Result<T, &'static str> {
-    text.parse().map_err(|_| "expected a whole number")
+    wording::parsed(text, |_| true, "expected a whole number")
 }
 
 /// Parses the two distances of an update rate.

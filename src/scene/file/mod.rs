@@ -5,10 +5,9 @@ mod layer;
 
 use super::description::{ClipChoice, DEFAULT_PEOPLE, GroupDescription};
 use super::expression::ExpressionPlan;
-use super::model_source::{is_model_file, model_endings};
+use super::model_source::{is_model_file, unknown_model};
 use super::{BUILT_IN_MODELS, Camera, Interpolation, ModelSource, Scene, SceneFile, Settings};
 use crate::error::DataError;
-use crate::wording;
 use keys::{Keys, SCENE_KEYS, fraction, is_held, is_size};
 use serde::Deserialize;
 use toml::de::DeTable;
@@ -165,9 +164,10 @@ fn models(keys: &Keys, model: ModelSource, count: u64) -> Result<Vec<ModelSource
     let wanted = keys.optional("models", |n| (1..=most).contains(&n), &expected)?;
     if !model.is_person() {
         return match wanted {
-            Some(_) => {
-                Err(keys.error("models", "models of one model; expected model = \"people\""))
-            }
+            Some(_) => Err(keys.error(
+                "models",
+                "several models of one that is always the same; expected model = \"people\"",
+            )),
             None => Ok(vec![model]),
         };
     }
@@ -186,7 +186,5 @@ fn model(keys: &Keys) -> Result<ModelSource, DataError> {
     if BUILT_IN_MODELS.contains(&name.as_str()) || is_model_file(&folder.join(&name)) {
         return Ok(ModelSource::in_folder(name.as_ref(), folder));
     }
-    let mut known = model_endings();
-    known.splice(..0, BUILT_IN_MODELS.map(String::from));
-    Err(keys.error("model", wording::unknown("model", &name, &known)))
+    Err(keys.error("model", unknown_model(&name)))
 }
