@@ -9,7 +9,6 @@
 
 mod cli;
 
-use clap::Parser;
 #[cfg(unix)]
 use nix::sys::signal::{SigHandler, Signal, signal};
 use std::env;
@@ -29,7 +28,7 @@ fn main() -> ExitCode {
     #[cfg(unix)]
     // SAFETY: no handler is installed.
     let _ = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
-    match cli::Cli::try_parse() {
+    match cli::Cli::parsed() {
         Ok(arguments) => cli::report(arguments.run()),
         Err(error) => cli::report_usage(&error),
     }

@@ -233,6 +233,9 @@ mod resample {
             if let Some(uvs) = &primitive.uvs {
                 key.extend(uvs[vertex].map(f32::to_bits));
             }
+            if let Some(colors) = &primitive.colors {
+                key.extend(colors[vertex].map(f32::to_bits));
+            }
             for (joint, weight) in primitive.influences.of(vertex) {
                 key.extend([joint.into(), weight.to_bits()]);
             }
@@ -335,6 +338,9 @@ mod resample {
         }
         if let Some(uvs) = &mut primitive.uvs {
             uvs.push(std::array::from_fn(|c| (uvs[a][c] + uvs[b][c]) / 2.0));
+        }
+        if let Some(colors) = &mut primitive.colors {
+            colors.push(std::array::from_fn(|c| (colors[a][c] + colors[b][c]) / 2.0));
         }
         let mut sum: Vec<(u16, f32)> = primitive.influences.of(a).collect();
         for (joint, weight) in primitive.influences.of(b) {

@@ -13,6 +13,22 @@ const MODELS: [(&str, &[&str]); 6] = [
 /// Ends of names of models without a skeleton.
 const RIGID: [&str; 3] = ["obj", "stl", "ply"];
 
+/// Ends of names of files that hold a part of a model, what they are, and the file to name instead.
+const PARTS: [(&str, &str); 3] = [
+    (
+        "skeleton.xml",
+        "a skeleton of OgreXML; expected the mesh that names it, which ends in .mesh.xml",
+    ),
+    (
+        "raa",
+        "a clip of a RAM model; expected the model, which ends in .ram",
+    ),
+    (
+        "md5anim",
+        "a clip of an MD5 model; expected the model, which ends in .md5mesh",
+    ),
+];
+
 const MODEL_3D: &str = "Model 3D, not the text format m3d of Luna's DirectX 12 samples";
 
 /// Kinds of other files, each with its first bytes.
@@ -43,6 +59,11 @@ pub fn problem(name: &str, head: &[u8]) -> Option<String> {
         return Some(format!(
             "{kind}, which is not read; {steps}, also from Mixamo"
         ));
+    }
+    for (end, problem) in PARTS {
+        if name.ends_with(&format!(".{end}")) {
+            return Some(problem.into());
+        }
     }
     if RIGID.contains(&ending) {
         return Some("a model without a skeleton; expected a rigged one, such as a .glb".into());

@@ -62,6 +62,18 @@ pub enum Mode {
     SkinAndWireframe,
 }
 
+impl Mode {
+    /// The mode that shows triangles, their edges, or both; `None` for neither.
+    pub fn of(skin: bool, wireframe: bool) -> Option<Self> {
+        match (skin, wireframe) {
+            (true, false) => Some(Self::Skin),
+            (false, true) => Some(Self::Wireframe),
+            (true, true) => Some(Self::SkinAndWireframe),
+            (false, false) => None,
+        }
+    }
+}
+
 /// Camera, resolution and drawing mode of a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {

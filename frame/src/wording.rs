@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-/// Kinds of names that `skinbench list` has, too many to stand behind a suggestion.
+/// Kinds of names that `skinbench list` has, too many for a line.
 const IN_LIST: [&str; 3] = ["backend", "scene", "model"];
 
 /// One line about an unknown name: the closest known one, and what is accepted.
@@ -12,9 +12,10 @@ pub fn unknown(kind: &str, name: &str, known: &[impl AsRef<str>]) -> String {
         .map(AsRef::as_ref)
         .filter(|one| similarity(name, one) > 0.7)
         .max_by(|a, b| similarity(name, a).total_cmp(&similarity(name, b)));
-    let all = match nearest {
-        Some(_) if IN_LIST.contains(&kind) => "`skinbench list` has all".into(),
-        _ => format!("expected {}", list(known)),
+    let all = if IN_LIST.contains(&kind) {
+        "`skinbench list` has all".into()
+    } else {
+        format!("expected {}", list(known))
     };
     let question = nearest.map_or(String::new(), |one| format!(" did you mean {one:?}?"));
     format!("unknown {kind} {name:?};{question} {all}")
@@ -47,7 +48,11 @@ pub fn named<T: Copy>(
     Ok(all[position(kind, name, &names)?])
 }
 
-/// Parses a value that is accepted.
+/// What is said of `000`, which is what is left of `1,000` where commas separate values.
+const LEADING_ZERO: &str =
+    "expected no zero in front; commas separate values here, so 1000 is written without one";
+
+/// Parses a value that is accepted; `1,000` is 1000.
 ///
 /// # Errors
 /// Any other text: what is expected.
@@ -56,7 +61,20 @@ pub fn parsed<T: FromStr>(
     accepts: impl Fn(&T) -> bool,
     expected: &'static str,
 ) -> Result<T, &'static str> {
+    let is_number = text.chars().all(|c| c.is_ascii_digit());
+    if is_number && text.len() > 1 && text.starts_with('0') {
+        return Err(LEADING_ZERO);
+    }
+    let without_commas = ungrouped(text);
+    let text = without_commas.as_deref().unwrap_or(text);
     text.parse().ok().filter(accepts).ok_or(expected)
+}
+
+/// A number without the commas after every third digit from its end; `None` for other texts.
+fn ungrouped(text: &str) -> Option<String> {
+    let digits: String = text.split(',').collect();
+    let number: u64 = digits.parse().ok()?;
+    (text.contains(',') && grouped(number) == text).then_some(digits)
 }
 
 /// Parses a finite number above 0.
@@ -151,6 +169,20 @@ mod tests {
             [0.4, 7.6, 1_234.0, 99_960.0].map(|number| rounded(number, 3)),
             [0, 8, 1_230, 100_000]
         );
+    }
+
+    #[test]
+    fn numbers_are_read_as_they_are_printed() {
+        let read = |text| parsed::<u32>(text, |_| true, "a whole number");
+        assert_eq!(
+            [read("1,000"), read("12,345,678"), read("7")].map(Result::ok),
+            [Some(1_000), Some(12_345_678), Some(7)]
+        );
+        for text in ["1,00", "1000,000", ",100", "1,000.5", "-1,000", "1,"] {
+            assert_eq!(read(text), Err("a whole number"), "{text}");
+        }
+        assert_eq!(read("000"), Err(LEADING_ZERO));
+        assert_eq!(parsed::<f64>("0.5", |_| true, "a number"), Ok(0.5));
     }
 
     #[test]

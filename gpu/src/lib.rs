@@ -54,7 +54,7 @@ pub use {
     device::gpu::Edit,
     draw::capture::Capture,
     draw::ground::ground,
-    draw::overlay::{Beneath, LineEnd, Overlay, opaque, skeleton_lines},
+    draw::overlay::{Beneath, LineEnd, Overlay, add_skeleton, opaque},
     draw::surfaces::{ImageReader, Surfaces},
     forms::mesh::{MeshForm, OwnMesh, mesh_bytes},
     forms::palettes::{PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES},

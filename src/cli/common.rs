@@ -16,11 +16,12 @@ use skinbench::model::Model;
 use skinbench::peers::{self, Manifest};
 use skinbench::registry::{BackendEntry, REGISTRY, find, unknown};
 use skinbench::results::session::{Program, Session};
-use skinbench::scene::{BuiltScene, Scene, Settings};
+use skinbench::scene::{BuiltScene, ModelSource, Scene, Settings};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
 use skinbench::vertex::Normals;
 use skinbench::wording;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,8 +49,9 @@ pub struct WorkloadArguments {
 /// Backends of the registry, and peers.
 #[derive(Debug, Clone, Args)]
 pub struct BackendArguments {
-    /// Backends by name or pattern, such as 'cpu-*,gpu-compute', and peers by name or manifest (.toml), which are built
-    /// and change two defaults: --passes 0 --normals raw; default: backends without a colon in their names
+    /// Backends by name or pattern, such as 'cpu-*,gpu-compute'; default: those without a colon
+    ///
+    /// Peers are named, too, or their manifests (.toml): they are built, and change two defaults: --passes 0 --normals raw
     #[arg(
         short,
         long,
@@ -222,6 +224,11 @@ pub fn load_scene(name: &Path) -> anyhow::Result<Scene> {
     Ok(Scene::load(name)?)
 }
 
+/// A model by name; a scene or an unknown name is a usage error.
+pub fn model_source(name: &Path) -> Result<ModelSource, UsageError> {
+    Scene::model(name).map_err(UsageError)
+}
+
 /// The backend of exactly this name.
 pub fn backend(name: &str) -> Result<&'static BackendEntry, UsageError> {
     find(name).ok_or_else(|| UsageError(unknown_backend(name)))
@@ -308,6 +315,13 @@ impl MachineArguments {
         let isa = Isa::chosen().map_err(UsageError)?;
         // Of several thread counts, the largest is rayon's global pool: it verifies, and poses what a device skins.
         let most = self.threads.iter().max().copied();
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        if let Some(most) = most.filter(|most| *most as usize > processors) {
+            tell(format_args!(
+                "note: --threads {most} on {}: threads wait for each other",
+                wording::counted(processors as u64, "processor")
+            ));
+        }
         match most {
             Some(most) => pool(Some(most as usize))
                 .build_global()
@@ -459,10 +473,10 @@ pub fn left_out(
         text += &format!("interrupted: fewer frames of {}\n", partial.join(", "));
     }
     if !missing.is_empty() {
-        text += &format!("interrupted: nothing of {}\n", missing.join(", "));
+        text += &format!("interrupted: not measured: {}\n", missing.join(", "));
     }
     if text.is_empty() {
-        text += "interrupted: no backend is missing\n";
+        text += "interrupted after the last backend\n";
     }
     text
 }

@@ -1,5 +1,6 @@
 //! `skinbench compare`: finds the changes between two sets of results, and tells them from noise.
 
+use super::output::expect_folder;
 use super::turns::Turns;
 use super::{
     Exit, Progress, ScreenArguments, UsageError, common, say, say_fitted, say_json_line, tell_all,
@@ -89,6 +90,7 @@ fn by_turns(arguments: &Arguments) -> anyhow::Result<Exit> {
         let moment = now().replace(':', "-");
         Path::new("skinbench-results").join(format!("{moment}-compare"))
     });
+    expect_folder(&folder)?;
     let programs = [arguments.base.as_path(), arguments.new.as_path()];
     let mut turns = Turns::new(programs, &arguments.arguments, &folder)?;
     common::watch_for_interruption()?;

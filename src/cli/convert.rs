@@ -6,7 +6,6 @@ use anyhow::anyhow;
 use clap::Args;
 use skinbench::asset::{self, Request, Vertices, glb};
 use skinbench::model::Model;
-use skinbench::scene::ModelSource;
 use std::path::{Path, PathBuf};
 
 /// Write a model as one glTF binary (.glb)
@@ -49,7 +48,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 fn load(model: &Path, clips: &[PathBuf], vertices: Vertices) -> anyhow::Result<Model> {
-    let source = ModelSource::from_name(model);
+    let source = common::model_source(model)?;
     if !source.is_file() && clips.is_empty() {
         source.load().map_err(|error| anyhow!(error))
     } else {

@@ -1,7 +1,7 @@
 //! `skinbench corpus`: files that show what skinning should compute, and verdicts on engines.
 
 use super::output::expect_ending;
-use super::{Exit, ScreenArguments, common, create_folder, say_fitted, write_file};
+use super::{Exit, ScreenArguments, common, create_folder, say_fitted, tell, write_file};
 use anyhow::Context as _;
 use clap::Args;
 use skinbench::asset::regular_file;
@@ -37,6 +37,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(folder) = &arguments.output {
         create_folder(folder)?;
         write(folder)?;
+        tell(format_args!("wrote the corpus to {}", folder.display()));
     }
     let Some(file) = &arguments.check else {
         return Ok(Exit::Done);

@@ -6,7 +6,6 @@ use anyhow::anyhow;
 use clap::Args;
 use skinbench::model::Model;
 use skinbench::report::difference;
-use skinbench::scene::ModelSource;
 use skinbench::wording;
 use skinbench_corpus::{Difference, Motion, compare, picture};
 use std::fmt;
@@ -60,7 +59,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 fn load(file: &Path) -> anyhow::Result<Model> {
-    ModelSource::from_name(file)
+    common::model_source(file)?
         .load()
         .map_err(|error| anyhow!(error))
 }

@@ -7,7 +7,7 @@ use skinbench::crowd::{Crowd, Layer, REST};
 use skinbench::frame::{FrameInput, Job, StageTimer};
 use skinbench::harness::single;
 use skinbench::model::{IDENTITY_ROWS, Mesh, RotationBlend};
-use skinbench::scene::{ModelSource, find_clip};
+use skinbench::scene::find_clip;
 use skinbench::wording::counted;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -15,14 +15,15 @@ use std::sync::Arc;
 
 /// Write a model's skinned vertices as CSV
 ///
-/// All vertices of a file are written, in its order, also those that no triangle uses.
+/// All vertices of a file's skinned meshes are written, in its order, also those that no triangle uses. A mesh that hangs
+/// on one joint as a whole is left out.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Model file, or a built-in model
     #[arg(value_name = "MODEL")]
     model: PathBuf,
-    /// Clip by name or index; default: the rest pose
-    #[arg(long, value_name = "NAME|INDEX")]
+    /// Clip by name or number; default: the rest pose
+    #[arg(long, value_name = "NAME|NUMBER")]
     clip: Option<String>,
     /// Time in the clip in seconds, clamped to its first and last key; default: 0
     #[arg(long, value_name = "S", value_parser = seconds, requires = "clip", allow_hyphen_values = true)]
@@ -43,7 +44,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let entry = common::backend(&arguments.backend)?;
     let host = arguments.machine.host_context()?;
-    let mut source = ModelSource::from_name(&arguments.model);
+    let mut source = common::model_source(&arguments.model)?;
     source.keep_vertices = true;
     let mut model = source.load().map_err(|error| anyhow!(error))?;
     common::tell_notes(&model);

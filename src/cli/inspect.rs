@@ -1,11 +1,10 @@
 //! `skinbench inspect`: the content of a model.
 
-use super::{Exit, narrow, say_fitted, say_json};
+use super::{Exit, common, narrow, say_fitted, say_json};
 use anyhow::anyhow;
 use clap::Args;
 use skinbench::error::shortened;
 use skinbench::report::inspection::Inspection;
-use skinbench::scene::ModelSource;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -28,7 +27,7 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let start = Instant::now();
-    let mut source = ModelSource::from_name(&arguments.model);
+    let mut source = common::model_source(&arguments.model)?;
     source.keep_vertices = arguments.keep_vertices;
     let model = source.load().map_err(|error| anyhow!(error))?;
     let inspection = Inspection::new(model, start.elapsed());

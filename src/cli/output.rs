@@ -1,7 +1,7 @@
 //! Files that are either complete or absent, text on stdout, and notes on stderr.
 
 use super::UsageError;
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use serde::Serialize;
 use skinbench::report::Screen;
 use skinbench::results;
@@ -10,17 +10,31 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes a file that is either complete or absent.
+/// Writes a file that is either complete or absent, and says so.
 pub fn write_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> anyhow::Result<()> {
-    results::write_file(path, write).with_context(|| format!("cannot write {}", path.display()))
+    results::write_file(path, write).with_context(|| format!("cannot write {}", path.display()))?;
+    tell(format_args!("wrote {}", path.display()));
+    Ok(())
 }
 
 /// Creates a folder, unless it exists.
 pub fn create_folder(path: &Path) -> anyhow::Result<()> {
+    expect_folder(path)?;
     std::fs::create_dir_all(path).with_context(|| format!("cannot create {}", path.display()))
+}
+
+/// Refuses a file in the place of a folder; there may be nothing yet.
+pub fn expect_folder(path: &Path) -> anyhow::Result<()> {
+    if path.is_file() {
+        bail!(
+            "{} is a file; expected a folder, which may be a new one",
+            path.display()
+        );
+    }
+    Ok(())
 }
 
 /// Checks that a file to write has no ending of another kind than what is written; devices and pipes have none.

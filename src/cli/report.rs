@@ -1,7 +1,7 @@
 //! `skinbench report`: results as one page, as Markdown, as CSV or as charts.
 
 use super::output::expect_ending;
-use super::{Exit, UsageError, create_folder, say, tell_all, write_file};
+use super::{Exit, UsageError, create_folder, tell_all, write_file};
 use clap::{Args, ValueEnum};
 use skinbench::report::chart::charts;
 use skinbench::report::{html, markdown, run_text, wide};
@@ -87,10 +87,7 @@ fn by_ending(output: Option<&Path>) -> ReportFormat {
 
 fn write(output: Option<&Path>, text: &str) -> anyhow::Result<()> {
     match output {
-        Some(path) => {
-            write_file(path, |file| file.write_all(text.as_bytes()))?;
-            Ok(say(format_args!("wrote {}\n", path.display()))?)
-        }
+        Some(path) => write_file(path, |file| file.write_all(text.as_bytes())),
         None => Ok(io::stdout().lock().write_all(text.as_bytes())?),
     }
 }

@@ -12,7 +12,9 @@ const PIPED: usize = 80;
 #[derive(Debug, Clone, Copy, Args)]
 #[command(next_help_heading = "Output")]
 pub struct ScreenArguments {
-    /// Print all columns, and lines of any length; without it, what fits the terminal (or COLUMNS; 80 characters in a pipe)
+    /// Print all columns, and lines of any length
+    ///
+    /// Without it, what fits the terminal is printed, or COLUMNS characters, or 80 in a pipe
     #[arg(long)]
     wide: bool,
 }

@@ -96,7 +96,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     let mut state = State::open(&scene, settings)?;
     state.split = arguments.against.is_some();
     common::checked(&arguments.run)?;
-    state.run = arguments.run;
+    state.choose(arguments.run);
     state.errors = arguments.errors.unwrap_or_default();
     let options = WindowOptions {
         screenshot: arguments.screenshot,

@@ -5,7 +5,7 @@ use crate::backend::{Backend, Context, Prepared};
 use crate::crowd::Crowd;
 use crate::frame::{Job, OutputBuffers, Result, Retention};
 #[cfg(feature = "gpu")]
-use crate::gpu::{LineEnd, skeleton_lines};
+use crate::gpu::{Overlay, add_skeleton};
 #[cfg(feature = "gpu")]
 use crate::pose::PoseData;
 
@@ -30,15 +30,15 @@ pub fn prepare(
     Ok((backend.prepare(crowd, job)?, output))
 }
 
-/// The lines of every instance's skeleton in the last frame, from the poses that the backend computed.
+/// The skeletons of all instances in the last frame, from the poses that the backend computed.
 ///
 /// # Errors
 /// [`BackendError`](crate::frame::BackendError): `Unavailable` if the backend has no poses, or `Device` if the device
 /// was lost or refused a command.
 #[cfg(feature = "gpu")]
-pub fn skeletons(prepared: &mut dyn Prepared, crowd: &Crowd, tick: u32) -> Result<Vec<LineEnd>> {
+pub fn skeletons(prepared: &mut dyn Prepared, crowd: &Crowd, tick: u32) -> Result<Overlay> {
     let visible = prepared.visible()?;
-    let mut lines = Vec::new();
+    let mut overlay = Overlay::default();
     let mut poses = Vec::new();
     for group in crowd.groups() {
         poses.clear();
@@ -51,11 +51,11 @@ pub fn skeletons(prepared: &mut dyn Prepared, crowd: &Crowd, tick: u32) -> Resul
             if shows(visible.as_deref(), instance)
                 && let Some(pose) = shown.next()
             {
-                lines.extend(skeleton_lines(crowd, instance, tick, pose));
+                add_skeleton(crowd, instance, tick, pose, &mut overlay);
             }
         }
     }
-    Ok(lines)
+    Ok(overlay)
 }
 
 /// Returns whether an instance is among those that a frame shows, in rising order; `None` for all.

@@ -43,6 +43,8 @@ pub struct Inspection {
     pub tangents: bool,
     /// `true` if any primitive has texture coordinates.
     pub uvs: bool,
+    /// `true` if vertices have colours.
+    pub colors: bool,
     /// Vertices by number of influences of weight above 0, from 1 to 16.
     pub influences: [usize; MAX_INFLUENCES],
     /// Morph targets, if the model has some.
@@ -311,6 +313,7 @@ impl Inspection {
             triangles: mesh.indices().len() / 3,
             tangents: mesh.tangents().is_some(),
             uvs: mesh.uvs().is_some(),
+            colors: mesh.colors().is_some(),
             influences,
             targets: TargetSummary::new(&model),
             clips,
@@ -331,6 +334,7 @@ impl Inspection {
                     + size_of_val(mesh.normals())
                     + mesh.tangents().map_or(0, size_of_val)
                     + mesh.uvs().map_or(0, size_of_val)
+                    + mesh.colors().map_or(0, size_of_val)
                     + size_of_val(mesh.joints())
                     + size_of_val(mesh.weights())
                     + size_of_val(mesh.indices()),
@@ -385,9 +389,13 @@ impl fmt::Display for Inspection {
             ..
         } = self;
         writeln!(f, "{name} (loaded in {load_ms:.1} ms)")?;
+        let by_matrix = match matrix_joints {
+            0 => String::new(),
+            count => format!(", {count} moved by a fixed matrix"),
+        };
         writeln!(
             f,
-            "skeleton    {}, {}, {depth} deep, {matrix_joints} by matrix",
+            "skeleton    {}, {}, at most {depth} in a row{by_matrix}",
             counted(*joints as u64, "joint"),
             counted(*roots as u64, "root")
         )?;
@@ -401,9 +409,10 @@ impl fmt::Display for Inspection {
         }
         let tangents = if self.tangents { ", tangents" } else { "" };
         let uvs = if self.uvs { ", uvs" } else { "" };
+        let colors = if self.colors { ", colours" } else { "" };
         writeln!(
             f,
-            "mesh        {}, {}, normals{tangents}{uvs}",
+            "mesh        {}, {}, normals{tangents}{uvs}{colors}",
             counted_as(*vertices as u64, "vertex", "vertices"),
             counted(*triangles as u64, "triangle")
         )?;

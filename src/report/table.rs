@@ -286,14 +286,14 @@ impl Table {
         let mut shown = self.clone();
         let mut left_out = Vec::new();
         while !screen.fits(shown.text_width()) {
-            // The columns that stay are shown at any width.
+            // The columns that stay are shown at any width, in several tables if need be.
             let Some(at) = shown.first_to_leave() else {
                 break;
             };
             left_out.push(shown.remove(at).text);
         }
         Fitted {
-            text: shown.text(),
+            text: shown.stacked(screen),
             left_out,
         }
     }
@@ -315,6 +315,9 @@ impl Table {
 
     /// Several tables one below the other, with as many columns each as fit a screen; the first column is repeated in each.
     pub fn stacked(&self, screen: Screen) -> String {
+        if screen.fits(self.text_width()) {
+            return self.text();
+        }
         let mut text = String::new();
         let mut rest = self.clone();
         while rest.headings.len() > 1 {
@@ -434,8 +437,24 @@ pub fn left_out(headings: &[String]) -> String {
     format!("--wide also shows {}\n", headings.join(", "))
 }
 
-/// Names with their descriptions, each indented; a description that does not fit goes on below itself.
+/// Least characters of a description beside its name.
+const LEAST_BESIDE: usize = 30;
+
+/// Names with their descriptions, each indented; a description that does not fit goes on below itself. Where there is no
+/// room for it beside the names, it stands below its own.
 pub fn described(rows: &[[impl fmt::Display; 2]], screen: Screen) -> String {
+    let names = rows
+        .iter()
+        .map(|[name, _]| name.to_string().chars().count());
+    let names = names.max().unwrap_or(0);
+    if !screen.fits(names + 2 * GAP + LEAST_BESIDE) {
+        let mut text = String::new();
+        for [name, description] in rows {
+            text += &format!("{:GAP$}{name}\n", "");
+            text += &screen.wrapped(&format!("{:1$}{description}\n", "", 2 * GAP));
+        }
+        return text;
+    }
     let mut table = TextTable::new();
     table.load_style(TableStyle::new());
     if let Screen::Narrow(width) = screen {

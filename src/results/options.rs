@@ -10,7 +10,9 @@ pub fn of(settings: &Settings, disturbance: Disturbance) -> String {
     let mut options: BTreeMap<&str, String> = BTreeMap::new();
     for chosen in settings.chosen() {
         if !chosen.is_default() && !chosen.setting.has_column {
-            options.insert(chosen.setting.name, chosen.words.join("/"));
+            // A name of a clip or a joint may have spaces.
+            let value = chosen.words.join("/").replace(' ', "_");
+            options.insert(chosen.setting.name, value);
         }
     }
     if disturbance.cold {

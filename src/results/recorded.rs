@@ -311,7 +311,7 @@ impl Recorded {
         if left > 0 {
             let left = counted(left as u64, "sample");
             self.notes.push(format!(
-                "{}: {left} of no row, as an interrupted run leaves them: not used",
+                "{}: {left} of no row of summary.csv, as an interrupted run leaves them: not used",
                 file.samples_name
             ));
         }

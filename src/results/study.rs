@@ -287,7 +287,7 @@ impl Study {
         }
         if repeated > 0 {
             self.notes.push(format!(
-                "{repeated} of {} backends at points were measured in several runs: figures are those of the newest run, \
+                "{repeated} of {} backends of all crowds were measured in several runs: figures are those of the newest run, \
                  intervals follow from all",
                 self.entries.len()
             ));

@@ -327,7 +327,7 @@ impl Scene {
             && !crowd.has_targets()
         {
             let problem = format!(
-                "{count} active morph targets requested; no model of the scene has targets"
+                "{count} active morph targets, but no model of the scene has one; expected a model with morph targets, such as face"
             );
             return Err(self.refused(&["active_targets"], None, problem));
         }
@@ -477,7 +477,7 @@ fn coarse_positions(crowd: &Crowd) -> Vec<String> {
         if rounding > CLOSE {
             remarks.push(format!(
                 "{name} is up to {} from its origin, where f32 numbers may round positions by {rounding:.1e} of its \
-                 diagonal of {}: that is the limit for backends, instead of {CLOSE:.0e}",
+                 diagonal of {}: backends may be off by as much, instead of {CLOSE:.0e}",
                 written(shown.farthest as f32),
                 written(shown.diagonal as f32)
             ));
@@ -489,15 +489,15 @@ fn coarse_positions(crowd: &Crowd) -> Vec<String> {
                 "fades inertially for so many ticks"
             };
             remarks.push(format!(
-                "{name} {what} that f32 numbers may round rotations by {:.1e}: that is the limit for backends, instead of \
+                "{name} {what} that f32 numbers may round rotations by {:.1e}: backends may be off by as much, instead of \
                  {CLOSE:.0e}",
                 shown.sampling
             ));
         }
         if shown.turning > CLOSE {
             remarks.push(format!(
-                "{name} has so long chains of joints that f32 numbers may round their poses by {:.1e}: that is the limit for \
-                 backends, instead of {CLOSE:.0e}",
+                "{name} has so long chains of joints that f32 numbers may round their poses by {:.1e}: backends \
+                 may be off by as much, instead of {CLOSE:.0e}",
                 shown.turning
             ));
         }

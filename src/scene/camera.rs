@@ -4,11 +4,13 @@ use crate::crowd::Crowd;
 use crate::model::{Bounds, rows_to_affine};
 use crate::reference::shown;
 use glam::camera::rh::{proj::directx, view::look_at_mat4};
-use glam::{DVec3, Mat4, Quat, Vec3};
+use glam::{DVec3, Mat4, Quat, Vec2, Vec3};
 use serde::Serialize;
 
 /// Radii of the crowd that a picture shows behind it.
 const BEHIND: f32 = 12.0;
+/// Part of a picture's width or height that points fill.
+const FILLED: f32 = 0.92;
 
 /// Position and field of view of the camera, relative to the crowd.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -50,10 +52,9 @@ impl Camera {
         directx::perspective(angle, aspect, near, far.max(2.0 * near))
     }
 
-    /// As [`Camera::view_projection`] for a picture with a ground, which goes on behind the crowd. `shift` moves the
+    /// As [`Camera::view_projection`] for a picture with a ground, which goes on behind what is framed. `shift` moves the
     /// view to the right and up, in heights of the picture.
-    pub fn picture_projection(&self, crowd: &Crowd, size: [u32; 2], shift: [f64; 2]) -> Mat4 {
-        let framed = self.framed(crowd, size);
+    pub fn picture_projection(&self, framed: Framed, size: [u32; 2], shift: [f64; 2]) -> Mat4 {
         let forward = (framed.target - framed.eye).normalize_or_zero();
         let right = forward.cross(Vec3::Y).normalize_or_zero();
         let up = right.cross(forward);
@@ -85,20 +86,17 @@ impl Camera {
     }
 
     /// The crowd in such a picture: target, eye and size.
-    pub fn framed(&self, crowd: &Crowd, [width, height]: [u32; 2]) -> Framed {
+    pub fn framed(&self, crowd: &Crowd, size: [u32; 2]) -> Framed {
         let bounds = world_bounds(crowd);
         let target = 0.5 * (bounds.min + bounds.max);
         let corners = bounds.corners().map(|corner| corner.as_vec3() - target);
-        let rotation = Quat::from_rotation_y((self.orbit as f32).to_radians())
-            * Quat::from_rotation_x(-(self.elevation as f32).to_radians());
+        let rotation = self.rotation();
         let back = rotation * Vec3::Z;
-        // Half extents of the picture at distance 1.
-        let half_height = (0.5 * (self.field_of_view as f32).to_radians()).tan();
-        let half_width = half_height * width as f32 / height as f32;
+        let half = self.half_extents(size);
         let seen = corners.map(|corner| rotation.inverse() * corner);
         let fit = seen
             .iter()
-            .map(|c| c.z + (c.x.abs() / half_width).max(c.y.abs() / half_height))
+            .map(|c| c.z + (c.x.abs() / half.x).max(c.y.abs() / half.y))
             .fold(f32::MIN_POSITIVE, f32::max);
         let radius = corners[7].length().max(f32::MIN_POSITIVE);
         let distance = fit * self.distance as f32;
@@ -107,6 +105,49 @@ impl Camera {
             eye: target + back * distance,
             radius,
         }
+    }
+
+    /// Points of the world in a picture that they fill.
+    pub fn framed_points(&self, points: &[Vec3], size: [u32; 2]) -> Framed {
+        let rotation = self.rotation();
+        let half = FILLED * self.half_extents(size);
+        // From (x, y) at the depth d, the picture reaches a point p if d - p.z is no less than |p.x - x| / half.x and
+        // |p.y - y| / half.y.
+        let mut above = Vec2::NEG_INFINITY;
+        let mut below = Vec2::NEG_INFINITY;
+        let mut nearest = f32::NEG_INFINITY;
+        let mut farthest = f32::INFINITY;
+        for point in points {
+            let seen = rotation.inverse() * *point;
+            let across = seen.truncate() / half;
+            above = above.max(seen.z + across);
+            below = below.max(seen.z - across);
+            nearest = nearest.max(seen.z);
+            farthest = farthest.min(seen.z);
+        }
+        let place = 0.5 * half * (above - below);
+        let depth = 0.5 * (above + below).max_element();
+        let middle = 0.5 * (nearest + farthest);
+        let target = rotation * place.extend(middle);
+        let radii = points.iter().map(|point| point.distance(target));
+        let distance = (depth - middle).max(f32::MIN_POSITIVE) * self.distance as f32;
+        Framed {
+            target,
+            eye: target + rotation * Vec3::Z * distance,
+            radius: radii.fold(f32::MIN_POSITIVE, f32::max),
+        }
+    }
+
+    /// From the axes of a picture to those of the world: x to the right, y up, z towards the camera.
+    fn rotation(&self) -> Quat {
+        Quat::from_rotation_y((self.orbit as f32).to_radians())
+            * Quat::from_rotation_x(-(self.elevation as f32).to_radians())
+    }
+
+    /// Half of the width and the height of a picture at a distance of one metre.
+    fn half_extents(&self, [width, height]: [u32; 2]) -> Vec2 {
+        let half_height = (0.5 * (self.field_of_view as f32).to_radians()).tan();
+        half_height * Vec2::new(width as f32 / height as f32, 1.0)
     }
 }
 
@@ -156,6 +197,26 @@ mod tests {
     use crate::scene::Scene;
     use glam::Vec4;
 
+    #[test]
+    fn points_fill_the_picture() {
+        let camera = Scene::load("walkers").unwrap().camera;
+        let points = [
+            Vec3::ZERO,
+            Vec3::new(0.1, 2.0, 0.3),
+            Vec3::new(0.9, 0.2, 5.0),
+        ];
+        for size in [[800, 800], [1280, 720], [100, 900]] {
+            let framed = camera.framed_points(&points, size);
+            let projection = camera.picture_projection(framed, size, [0.0; 2]);
+            let places = points.map(|point| projection.project_point3(point));
+            let most = |of: fn(Vec3) -> f32| places.map(of).into_iter().fold(f32::MIN, f32::max);
+            let reached = [most(|p| p.x), most(|p| -p.x), most(|p| p.y), most(|p| -p.y)];
+            assert!(reached.iter().all(|reach| *reach < 0.93), "{reached:?}");
+            let [right, left, top, bottom] = reached.map(|reach| reach > 0.91);
+            assert!((right && left) || (top && bottom), "{size:?}: {reached:?}");
+        }
+    }
+
     /// A near plane that cuts the ground off shows as a straight line with sky below it.
     #[test]
     fn the_ground_reaches_the_edges_of_pictures() {
@@ -167,7 +228,8 @@ mod tests {
                     ..scene.camera
                 };
                 let size = [1280, 800];
-                let projection = camera.picture_projection(&scene.crowd, size, [0.1, -0.1]);
+                let framed = camera.framed(&scene.crowd, size);
+                let projection = camera.picture_projection(framed, size, [0.1, -0.1]);
                 let from_clip = projection.inverse();
                 for x in [-1.0, 1.0] {
                     // The ray through a lower corner of the picture, from the near plane to the far one.

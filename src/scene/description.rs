@@ -16,6 +16,17 @@ pub enum ClipChoice {
     Named(String),
 }
 
+impl ClipChoice {
+    /// The choice that a name or number stands for; `*` is all clips.
+    pub fn of(name: &str) -> Self {
+        if name == "*" {
+            Self::All
+        } else {
+            Self::Named(name.into())
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for ClipChoice {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;
@@ -25,11 +36,7 @@ impl<'de> Deserialize<'de> for ClipChoice {
                 f.write_str("a clip's name or index")
             }
             fn visit_str<E: de::Error>(self, name: &str) -> Result<ClipChoice, E> {
-                Ok(if name == "*" {
-                    ClipChoice::All
-                } else {
-                    ClipChoice::Named(name.into())
-                })
+                Ok(ClipChoice::of(name))
             }
             fn visit_i64<E: de::Error>(self, index: i64) -> Result<ClipChoice, E> {
                 Ok(ClipChoice::Named(index.to_string()))
@@ -204,6 +211,9 @@ impl Scene {
         }
         self.camera.distance = settings.distance.unwrap_or(self.camera.distance);
         for group in &mut self.groups {
+            if let Some(clip) = &settings.clip {
+                group.clip = ClipChoice::of(clip);
+            }
             group.choose(&settings);
         }
         self.settings = self.settings.with(settings.clone());

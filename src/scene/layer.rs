@@ -86,7 +86,7 @@ pub struct MaskPlan {
     pub subtree: Vec<String>,
     pub weights: Vec<(String, f64)>,
     #[serde(skip)]
-    pub place: Place,
+    pub place: Option<Place>,
 }
 
 impl MaskPlan {
@@ -262,14 +262,19 @@ pub fn streams(seed: u64, group: usize, layers: usize) -> Vec<Pcg32> {
 }
 
 impl LayerPlan {
-    /// A clip that shows instead of the layers beneath at some times.
+    /// A clip that shows instead of the layers beneath at some times, on a joint and all below it, or on all joints.
     #[cfg(feature = "view")]
-    pub fn over(clip: &str, times: LayerTimes) -> Self {
+    pub fn over(clip: &str, joint: Option<&str>, times: LayerTimes) -> Self {
         Self {
             clip: clip.to_owned(),
             kind: LayerKind::Override,
             weight: 1.0,
-            mask: None,
+            mask: joint.map(|joint| MaskPlan {
+                joints: Vec::new(),
+                subtree: vec![joint.to_owned()],
+                weights: Vec::new(),
+                place: None,
+            }),
             speed: Some(1.0),
             play: Play {
                 mode: PlaybackMode::Loop,

@@ -1,7 +1,7 @@
 //! Loading of scenes by name: built-in ones, scene files, and models used as scenes.
 
 use super::error::error;
-use super::model_source::{is_model_file, model_endings};
+use super::model_source::{is_model_file, model_endings, unknown_model};
 use super::{BUILT_IN_MODELS, ModelSource, Scene, SceneFile};
 use crate::asset::regular_file;
 use crate::error::DataError;
@@ -76,6 +76,11 @@ fn is_scene_file(path: &Path) -> bool {
         .is_some_and(|e| e.eq_ignore_ascii_case("toml"))
 }
 
+/// One line about a folder in the place of something else.
+fn folder(path: &Path, expected: &str) -> String {
+    format!("{}: is a folder; expected {expected}", path.display())
+}
+
 /// Returns whether a name is that of a built-in model, or of a model file.
 fn names_model(name: &Path) -> bool {
     !ModelSource::from_name(name).is_file() || is_model_file(name)
@@ -105,11 +110,36 @@ impl Scene {
         if is_scene || names_model(path) || path.extension().is_some() {
             return Ok(());
         }
-        let mut known: Vec<String> = BUILT_IN.iter().map(|scene| scene.0.into()).collect();
-        known.extend(BUILT_IN_MODELS.map(String::from));
-        known.push("a .toml file".into());
-        known.extend(model_endings());
-        Err(wording::unknown("scene", &path.to_string_lossy(), &known))
+        if path.is_dir() {
+            return Err(folder(path, "a scene file (.toml) or a model in it"));
+        }
+        let scenes = BUILT_IN.iter().map(|scene| scene.0);
+        let known: Vec<&str> = scenes.chain(BUILT_IN_MODELS).collect();
+        let unknown = wording::unknown("scene", &path.to_string_lossy(), &known);
+        let endings = model_endings();
+        Err(format!("{unknown}; a file's name ends in .toml, {endings}"))
+    }
+
+    /// The model of a name, where no scene is accepted.
+    ///
+    /// # Errors
+    /// One line: the name is that of a scene or a folder, or of nothing.
+    pub fn model(name: impl AsRef<Path>) -> Result<ModelSource, String> {
+        let path = name.as_ref();
+        if Self::is_scene(path) {
+            let expected = "a model file, or a built-in model of `skinbench list`";
+            return Err(format!(
+                "{} is a scene; expected {expected}",
+                path.display()
+            ));
+        }
+        if path.is_dir() {
+            return Err(folder(path, "a model in it"));
+        }
+        if !names_model(path) && path.extension().is_none() {
+            return Err(unknown_model(&path.to_string_lossy()));
+        }
+        Ok(ModelSource::from_name(path))
     }
 
     /// The scene with another model in all groups, as it is in its file: a built-in model or a model file. Its name
@@ -120,8 +150,7 @@ impl Scene {
     pub fn with_model(mut self, name: impl AsRef<Path>) -> Result<Self, String> {
         let name = name.as_ref();
         if !names_model(name) {
-            let known = [&BUILT_IN_MODELS[..], &["a model file"]].concat();
-            return Err(wording::unknown("model", &name.to_string_lossy(), &known));
+            return Err(unknown_model(&name.to_string_lossy()));
         }
         let stem = name.file_stem().unwrap_or_default().to_string_lossy();
         self.name = format!("{}-{stem}", self.name);
@@ -135,9 +164,13 @@ impl Scene {
     /// Returns whether a name is that of a model, built-in or a file, and not of a scene.
     pub fn is_model(name: impl AsRef<Path>) -> bool {
         let name = name.as_ref();
-        let is_scene =
-            BUILT_IN.iter().any(|scene| Path::new(scene.0) == name) || is_scene_file(name);
-        !is_scene && names_model(name)
+        !Self::is_scene(name) && names_model(name)
+    }
+
+    /// Returns whether a name is that of a built-in scene, or of a scene file.
+    pub fn is_scene(name: impl AsRef<Path>) -> bool {
+        let name = name.as_ref();
+        BUILT_IN.iter().any(|scene| Path::new(scene.0) == name) || is_scene_file(name)
     }
 
     /// 100 instances of models, by name or file, in a random order, or one of each if these are more; each plays its

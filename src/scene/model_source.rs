@@ -6,6 +6,7 @@ use crate::asset::{self, FORMATS, Request, Vertices, adapt, regular_file};
 use crate::characters::{People, chain_64, face, star_64, walker};
 use crate::error::DataError;
 use crate::model::Model;
+use crate::wording;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -243,8 +244,9 @@ impl ModelSource {
             cost += source.cost();
             cost > MOST_COST
         })?;
-        let problem =
-            format!("the models up to this one cost as much as {cost} vertices of walkers");
+        let problem = format!(
+            "the models up to this one take as long to build as walkers with {cost} vertices in all"
+        );
         Some((last, format!("{problem}; expected at most {MOST_COST}")))
     }
 
@@ -290,13 +292,17 @@ fn sample(name: &str) -> Result<Model, String> {
     asset::load(folder.path().join(files[0].0)).map_err(|error| error.to_string())
 }
 
-/// What files of models are called in messages.
-pub fn model_endings() -> Vec<String> {
-    FORMATS
-        .iter()
-        .flat_map(|format| format.extensions)
-        .map(|ending| format!("a .{ending} file"))
-        .collect()
+/// The endings of the names of model files, for messages.
+pub fn model_endings() -> String {
+    let extensions = FORMATS.iter().flat_map(|format| format.extensions);
+    let endings: Vec<String> = extensions.map(|ending| format!(".{ending}")).collect();
+    wording::list(&endings)
+}
+
+/// One line about a name that is neither that of a built-in model nor of a file.
+pub fn unknown_model(name: &str) -> String {
+    let unknown = wording::unknown("model", name, &BUILT_IN_MODELS);
+    format!("{unknown}; a file's name ends in {}", model_endings())
 }
 
 /// Returns whether a path may be a model: by its extension, or because the file exists, whose content then decides.

@@ -181,7 +181,13 @@ impl Scene {
         group: &GroupDescription,
         model: &mut Deriving,
     ) -> Result<ResolvedClips, DataError> {
-        let clips = clips(group, model).map_err(|problem| self.error(group.clip_place, problem))?;
+        let clips = clips(group, model).map_err(|problem| match &self.settings.clip {
+            None => self.error(group.clip_place, problem),
+            Some(_) => {
+                let problem = format!("{}: {problem}", model.model.name());
+                self.refused(&["clip"], None, problem)
+            }
+        })?;
         let mut resolved = ResolvedClips {
             clips,
             layers: Vec::new(),
@@ -199,7 +205,7 @@ impl Scene {
             if let Some(mask) = &layer.mask {
                 let weights = mask
                     .resolve(&model.model)
-                    .map_err(|problem| self.error(Some(mask.place), problem))?;
+                    .map_err(|problem| self.error(mask.place, problem))?;
                 resolved.masks.push(weights);
                 model.masks += 1;
             }

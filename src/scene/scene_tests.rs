@@ -132,7 +132,7 @@ fn wrong_scenes_name_the_place_and_what_is_accepted() {
         ),
         (
             "[[group]]\ncount = 1".into(),
-            "test.toml:1:1: missing field `model`",
+            "test.toml:1:1: no `model`; expected one",
         ),
         (
             group("influences = 17"),

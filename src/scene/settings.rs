@@ -173,6 +173,8 @@ settings! {
         expects: "1 or more" if |count| *count > 0,
         has_column: true,
     }
+    /// Clip of all instances, by name or number, or '*' for all in turn
+    clip: Option<String> = Scene (value_name = "NAME|NUMBER") {}
     /// Number of times that a frame draws the crowd; 0 draws nothing
     passes: Option<u32> = Run (value_name = "N", value_parser = whole::<u32>) {
         expects: "0 to 64" if |count| *count <= Settings::MOST_PASSES,
@@ -501,7 +503,7 @@ fn words(value: &toml::Value) -> Vec<String> {
 /// Parses a whole number.
 #[cfg(feature = "cli")]
 fn whole<T: FromStr>(text: &str) -> Result<T, &'static str> {
-    text.parse().map_err(|_| "expected a whole number")
+    wording::parsed(text, |_| true, "expected a whole number")
 }
 
 /// Parses the two distances of an update rate.

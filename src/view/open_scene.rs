@@ -1,7 +1,7 @@
-//! The scene that the window shows, with the clip and the wave that were chosen there.
+//! The scene that the window shows, with the clip and the overlays that were chosen there.
 
 use crate::asset::regular_file;
-use crate::crowd::TICKS_PER_SECOND;
+use crate::crowd::{MAX_LAYERS, TICKS_PER_SECOND};
 use crate::error::DataError;
 use crate::scene::{ClipChoice, LayerPlan, LayerTimes, ModelSource, Scene};
 use std::path::Path;
@@ -14,13 +14,19 @@ pub struct OpenScene {
     scene: Scene,
     /// Clip of the first group's model.
     clip: Option<ClipChoice>,
-    /// A layer that fades in over the first group's model and, once it is switched off, out again.
-    wave: Option<Wave>,
+    /// Clips over those of the first group's model, which stay.
+    layers: Vec<Overlay>,
+    /// A clip over all of these, which fades in and, once it is switched off, out again.
+    overlay: Option<Overlay>,
 }
 
-#[derive(Debug, Clone)]
-struct Wave {
-    clip: String,
+/// A clip that is laid over others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Overlay {
+    /// Its name, or its number.
+    pub clip: String,
+    /// The joint that it begins at; `None` for all joints.
+    pub joint: Option<String>,
     times: LayerTimes,
 }
 
@@ -41,7 +47,8 @@ impl OpenScene {
             source: source.to_owned(),
             scene,
             clip: None,
-            wave: None,
+            layers: Vec::new(),
+            overlay: None,
         })
     }
 
@@ -50,9 +57,30 @@ impl OpenScene {
         &self.scene.name
     }
 
-    /// Returns whether another clip or a wave was chosen.
+    /// Returns whether another clip or an overlay was chosen.
     pub fn is_changed(&self) -> bool {
-        self.clip.is_some() || self.wave.is_some()
+        self.clip.is_some() || self.has_overlays()
+    }
+
+    /// Returns whether clips are laid over those of the scene.
+    pub fn has_overlays(&self) -> bool {
+        self.overlay.is_some() || !self.layers.is_empty()
+    }
+
+    /// The clip that was chosen as an argument has it; `None` if none was.
+    ///
+    /// # Errors
+    /// Not all groups play it, as an argument would let them.
+    pub fn clip_argument(&self) -> Result<Option<&str>, String> {
+        let first = &self.scene.groups[0].models;
+        match &self.clip {
+            Some(_) if self.scene.groups.iter().any(|group| group.models != *first) => {
+                Err("a clip was chosen for one model of several".into())
+            }
+            Some(ClipChoice::Named(name)) => Ok(Some(name)),
+            Some(ClipChoice::All) => Ok(Some("*")),
+            Some(ClipChoice::First) | None => Ok(None),
+        }
     }
 
     /// The scene as it is shown.
@@ -60,13 +88,16 @@ impl OpenScene {
         let mut scene = self.scene.clone();
         let models = scene.groups[0].models.clone();
         for group in &mut scene.groups {
-            if group.models == models {
-                if let Some(clip) = &self.clip {
-                    group.clip = clip.clone();
-                }
-                if let Some(wave) = &self.wave {
-                    group.layers.push(LayerPlan::over(&wave.clip, wave.times));
-                }
+            if group.models != models {
+                continue;
+            }
+            if let Some(clip) = &self.clip {
+                group.clip = clip.clone();
+            }
+            for overlay in self.layers.iter().chain(&self.overlay) {
+                let joint = overlay.joint.as_deref();
+                let layer = LayerPlan::over(&overlay.clip, joint, overlay.times);
+                group.layers.push(layer);
             }
         }
         scene
@@ -82,43 +113,90 @@ impl OpenScene {
         self.clip = Some(clip);
     }
 
-    /// Switches the wave on or off at a tick. A wave that is off stays in the scene, so that its fade can be seen.
-    pub fn switch_wave(&mut self, on: bool, clip: &str, fade: f64, tick: u32) {
-        // Ticks before the start count as the start, because schedules have no earlier times.
-        let now = f64::from((tick as i32).max(0)) / TICKS_PER_SECOND;
-        if on {
-            self.wave = Some(Wave {
-                clip: clip.to_owned(),
-                times: LayerTimes {
-                    every: None,
-                    lasts: None,
-                    start: now,
-                    stagger: 0.0,
-                    fade_in: fade,
-                    fade_out: 0.0,
-                },
-            });
-        } else if let Some(Wave { times, .. }) = &mut self.wave
-            && times.lasts.is_none()
-        {
-            let there = (now - times.start).max(0.0);
+    /// Lays a clip over the others from a tick on, from a joint on or on all joints.
+    pub fn lay_over(&mut self, clip: &str, joint: Option<&str>, fade: f64, tick: u32) {
+        self.overlay = Some(Overlay {
+            clip: clip.to_owned(),
+            joint: joint.map(String::from),
+            times: LayerTimes {
+                every: None,
+                lasts: None,
+                start: seconds(tick),
+                stagger: 0.0,
+                fade_in: fade,
+                fade_out: 0.0,
+            },
+        });
+    }
+
+    /// Lets the overlay fade out from a tick on. It stays in the scene, so that its fade can be seen.
+    pub fn fade_out(&mut self, fade: f64, tick: u32) {
+        let Some(Overlay { times, .. }) = &mut self.overlay else {
+            return;
+        };
+        if times.lasts.is_none() {
+            let there = (seconds(tick) - times.start).max(0.0);
             times.fade_in = times.fade_in.min(there);
             times.fade_out = fade;
             times.lasts = Some((there + fade).max(1.0 / TICKS_PER_SECOND));
         }
     }
 
-    /// Returns whether the wave is fading in or fully present.
-    pub fn is_wave_on(&self) -> bool {
-        self.wave
-            .as_ref()
-            .is_some_and(|wave| wave.times.lasts.is_none())
+    /// Returns whether the overlay is fading in or fully present.
+    pub fn is_overlay_on(&self) -> bool {
+        let overlay = self.overlay.as_ref();
+        overlay.is_some_and(|overlay| overlay.times.lasts.is_none())
     }
 
-    /// Takes the wave away at once.
-    pub fn drop_wave(&mut self) {
-        self.wave = None;
+    /// The overlays that stay, the lowest first.
+    pub fn layers(&self) -> &[Overlay] {
+        &self.layers
     }
+
+    /// Keeps the overlay, so that another one can be laid over it.
+    ///
+    /// # Errors
+    /// Why there is none to keep, or no room for another one.
+    pub fn add_layer(&mut self) -> Result<(), &'static str> {
+        self.can_add_layer()?;
+        self.layers.extend(self.overlay.take());
+        Ok(())
+    }
+
+    /// Returns whether [`OpenScene::add_layer`] would add one.
+    ///
+    /// # Errors
+    /// As [`OpenScene::add_layer`].
+    pub fn can_add_layer(&self) -> Result<(), &'static str> {
+        if !self.is_overlay_on() {
+            return Err("Switch the overlay on first");
+        }
+        let below = 1 + self.scene.groups[0].layers.len() + self.layers.len();
+        // The overlay, and the one after it.
+        if below + 2 > MAX_LAYERS {
+            return Err("An instance plays no more clips at once");
+        }
+        Ok(())
+    }
+
+    /// Takes a layer away that was added.
+    ///
+    /// # Panics
+    /// There is no layer with this number.
+    pub fn remove_layer(&mut self, number: usize) {
+        self.layers.remove(number);
+    }
+
+    /// Takes all overlays away at once.
+    pub fn drop_overlays(&mut self) {
+        self.overlay = None;
+        self.layers.clear();
+    }
+}
+
+/// The time of a tick. Ticks before the start count as the start, because schedules have no earlier times.
+fn seconds(tick: u32) -> f64 {
+    f64::from((tick as i32).max(0)) / TICKS_PER_SECOND
 }
 
 #[cfg(test)]
@@ -157,7 +235,7 @@ mod tests {
         assert_eq!(after[1..], before[1..], "other models");
     }
 
-    /// The layer that a wave adds to each instance of the walkers.
+    /// The layer that an overlay adds to each instance of the walkers.
     fn layer(opened: &OpenScene) -> Layer {
         let crowd = built(opened).crowd;
         let layers = crowd.layers().of(7).to_vec();
@@ -166,10 +244,10 @@ mod tests {
     }
 
     #[test]
-    fn the_wave_fades_in_over_every_instance_and_out_again() {
+    fn an_overlay_fades_in_over_every_instance_and_out_again() {
         let mut opened = OpenScene::open("walkers").unwrap();
-        opened.switch_wave(true, "wave", 0.5, 120);
-        assert!(opened.is_wave_on());
+        opened.lay_over("wave", None, 0.5, 120);
+        assert!(opened.is_overlay_on());
         let on = layer(&opened);
         let presences = [119, 120, 149, 150, 4_000].map(|tick| on.schedule.at(tick));
         assert_eq!(
@@ -182,8 +260,8 @@ mod tests {
                 Presence::Full
             ]
         );
-        opened.switch_wave(false, "wave", 0.5, 300);
-        assert!(!opened.is_wave_on());
+        opened.fade_out(0.5, 300);
+        assert!(!opened.is_overlay_on());
         let off = layer(&opened);
         assert_eq!(
             [299, 300, 329, 330].map(|tick| off.schedule.at(tick)),
@@ -194,15 +272,43 @@ mod tests {
                 Presence::Absent
             ]
         );
-        opened.drop_wave();
+        opened.drop_overlays();
         assert!(!opened.is_changed());
     }
 
     #[test]
-    fn a_wave_that_is_switched_off_at_once_can_be_built() {
+    fn an_overlay_that_is_switched_off_at_once_can_be_built() {
         let mut opened = OpenScene::open("walkers").unwrap();
-        opened.switch_wave(true, "wave", 0.5, 60);
-        opened.switch_wave(false, "wave", 0.5, 60);
+        opened.lay_over("wave", None, 0.5, 60);
+        opened.fade_out(0.5, 60);
         built(&opened);
+    }
+
+    #[test]
+    fn a_wave_from_a_joint_on_leaves_the_walk_as_it_was() {
+        let mut opened = OpenScene::open("walkers").unwrap();
+        assert!(opened.can_add_layer().is_err());
+        opened.lay_over("wave", Some("clavicle_r"), 0.0, 0);
+        let crowd = built(&opened).crowd;
+        let group = &crowd.groups()[0];
+        let mask = crowd.layers().of(7)[1].mask;
+        let names = group.model.skeleton().names();
+        for (name, weight) in names.iter().zip(group.mask(mask)) {
+            let is_of_arm = ["clavicle_r", "hand_r"].contains(&&**name);
+            if is_of_arm || ["pelvis", "foot_l", "hand_l"].contains(&&**name) {
+                assert_eq!(*weight > 0.0, is_of_arm, "{name}");
+            }
+        }
+        opened.add_layer().unwrap();
+        assert!(!opened.is_overlay_on() && opened.has_overlays());
+        while opened.layers().len() < MAX_LAYERS - 2 {
+            opened.lay_over("idle", None, 0.0, 0);
+            opened.add_layer().unwrap();
+        }
+        opened.lay_over("run", None, 0.0, 0);
+        assert!(opened.add_layer().is_err());
+        assert_eq!(built(&opened).crowd.layers().of(7).len(), MAX_LAYERS);
+        opened.remove_layer(0);
+        assert_eq!(opened.layers()[0].clip, "idle");
     }
 }

@@ -52,7 +52,8 @@ impl Orbit {
 
     /// Returns the matrix from world to clip space (depth 0 near to 1 far) for a picture of this size.
     pub fn view_projection(&self, crowd: &Crowd, size: [u32; 2]) -> Mat4 {
-        self.camera.picture_projection(crowd, size, self.pan)
+        let framed = self.camera.framed(crowd, size);
+        self.camera.picture_projection(framed, size, self.pan)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::crowd::Crowd;
 use crate::frame::{BackendError, FrameInput, Job, Mode, OutputBuffers, Result, StageTimer, View};
 use crate::frustum::Frustum;
 use crate::gpu::draw::present::Presenter;
-use crate::gpu::{Gpu, ImageReader, LineEnd, Surfaces};
+use crate::gpu::{Gpu, ImageReader, Overlay, Surfaces};
 use crate::harness::single;
 use crate::reference::{distances, position, vertex_errors};
 use std::sync::Arc;
@@ -139,12 +139,12 @@ impl LiveSide {
         self.picture.as_ref()
     }
 
-    /// The lines of every instance's skeleton in the last frame, from the poses that the backend computed.
+    /// The skeletons of all instances in the last frame, from the poses that the backend computed.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`] if the backend has no poses, or [`BackendError::Device`] if the device was lost or
     /// refused a command.
-    pub fn skeletons(&mut self, crowd: &Crowd) -> Result<Vec<LineEnd>> {
+    pub fn skeletons(&mut self, crowd: &Crowd) -> Result<Overlay> {
         single::skeletons(&mut *self.prepared, crowd, self.tick)
     }
 

@@ -7,7 +7,7 @@ use super::player::Player;
 use crate::error::DataError;
 use crate::frame::Mode;
 use crate::registry;
-use crate::scene::{self, BUILT_IN, BUILT_IN_MODELS, Camera, Scene, Settings};
+use crate::scene::{self, BUILT_IN, BUILT_IN_MODELS, Camera, ClipChoice, Scene, Settings};
 use serde::{Deserialize, Serialize};
 
 /// Backend that is shown first.
@@ -25,7 +25,7 @@ pub struct Show {
     pub skin: bool,
     /// Edges of the triangles.
     pub wireframe: bool,
-    /// Joints as axes (x red, y green, z blue), parent links as lines.
+    /// Bones, and joints as axes (x red, y green, z blue).
     pub skeleton: bool,
     /// A ground with a grid.
     pub ground: bool,
@@ -62,12 +62,7 @@ impl Show {
 
     /// Mode in which meshes are drawn; `None` if they are not.
     pub fn mode(self) -> Option<Mode> {
-        match (self.skin, self.wireframe) {
-            (true, false) => Some(Mode::Skin),
-            (false, true) => Some(Mode::Wireframe),
-            (true, true) => Some(Mode::SkinAndWireframe),
-            (false, false) => None,
-        }
+        Mode::of(self.skin, self.wireframe)
     }
 }
 
@@ -129,9 +124,11 @@ pub struct State {
     pub divider: f32,
     /// Vertices that the error colours compare.
     pub errors: Errors,
-    /// Clip of the wave; empty for the model's second clip.
-    pub wave: String,
-    /// Length of the wave's fades in seconds.
+    /// Clip of the overlay; `None` for one that is called `wave`, or else the model's second clip.
+    pub overlay: Option<String>,
+    /// Joint that the overlay begins at; `None` for all joints.
+    pub joint: Option<String>,
+    /// Length of the overlay's fades in seconds.
     pub fade: f64,
     /// Last problem, until it is dismissed or something else is opened.
     pub problem: Option<String>,
@@ -159,7 +156,8 @@ impl State {
             split: false,
             divider: 0.5,
             errors: Errors::Hidden,
-            wave: String::new(),
+            overlay: None,
+            joint: None,
             fade: 0.4,
             problem: None,
             attempt: 0,
@@ -217,31 +215,43 @@ impl State {
         }
     }
 
-    /// Stops playback: shows the bind pose at the first frame, without the wave.
-    pub fn stop(&mut self) {
-        self.player.stop();
-        self.opened.drop_wave();
+    /// Chooses settings of the crowd and its run. The list of clips shows the clip, and can change it.
+    pub fn choose(&mut self, mut run: Settings) {
+        if let Some(clip) = run.clip.take() {
+            self.opened.set_clip(ClipChoice::of(&clip));
+        }
+        self.run = run;
     }
 
-    /// Switches the wave on or off at the current time. `clips` are those of the first model.
-    pub fn switch_wave(&mut self, on: bool, clips: &[String]) {
-        let Some(second) = clips.get(1).or(clips.first()) else {
+    /// Stops playback: shows the bind pose at the first frame, without overlays.
+    pub fn stop(&mut self) {
+        self.player.stop();
+        self.opened.drop_overlays();
+    }
+
+    /// The clip of the overlay; `None` if there is no clip. `clips` are those of the first model.
+    pub fn overlay<'a>(&'a self, clips: &'a [String]) -> Option<&'a str> {
+        let wave = clips.iter().find(|clip| *clip == "wave");
+        let default = wave.or(clips.get(1)).or(clips.first());
+        self.overlay.as_ref().or(default).map(String::as_str)
+    }
+
+    /// Switches the overlay on or off at the current time. `clips` are those of the first model.
+    pub fn switch_overlay(&mut self, on: bool, clips: &[String]) {
+        let tick = self.player.tick();
+        if !on {
+            self.opened.fade_out(self.fade, tick);
+            return;
+        }
+        let Some(clip) = self.overlay(clips).map(String::from) else {
             self.problem = Some("the model has no clip to lay over".into());
             return;
         };
-        if self.wave.is_empty() {
-            // Prefers a clip of this name, if there is one.
-            self.wave = clips
-                .iter()
-                .find(|clip| *clip == "wave")
-                .unwrap_or(second)
-                .clone();
-        }
         if self.player.at_bind {
             self.player.play();
         }
-        self.opened
-            .switch_wave(on, &self.wave, self.fade, self.player.tick());
+        let joint = self.joint.as_deref();
+        self.opened.lay_over(&clip, joint, self.fade, tick);
     }
 
     /// Resets the camera to that of the scene.
@@ -273,16 +283,17 @@ impl State {
     /// The command line that measures the scene that is shown.
     ///
     /// # Errors
-    /// A clip or a wave was chosen, which no command can name.
+    /// What was chosen here that no command can name.
     pub fn command(&self) -> Result<String, String> {
-        if self.opened.is_changed() {
-            return Err(
-                "a clip or a wave was chosen here; a scene file can have it, so that a command can name it"
-                    .into(),
-            );
+        let in_file = "a scene file can have it, so that a command can name it";
+        if self.opened.has_overlays() {
+            return Err(format!("clips are laid over others here; {in_file}"));
         }
+        let clip = self.opened.clip_argument();
+        let clip = clip.map_err(|problem| format!("{problem}; {in_file}"))?;
         let mut words = vec!["skinbench run".to_owned(), quoted(&self.opened.source)];
         words.push(format!("-b {}", self.backends().join(",")));
+        words.extend(clip.map(|clip| format!("--clip {}", quoted(clip))));
         for chosen in self.run.chosen() {
             words.push(scene::argument(chosen.setting.name));
             let value = chosen.words.join(",");
@@ -314,7 +325,7 @@ fn quoted(word: &str) -> String {
 mod tests {
     use super::super::player::Speed;
     use super::*;
-    use crate::scene::{ClipChoice, Clips, Interpolation, Output};
+    use crate::scene::{Clips, Interpolation, Output};
     use crate::vertex::Normals;
 
     fn state(source: &str) -> State {
@@ -322,19 +333,19 @@ mod tests {
     }
 
     #[test]
-    fn stop_resets_moment_and_wave() {
+    fn stop_resets_moment_and_overlay() {
         let mut state = state("walkers");
         let clips = ["walk", "run", "wave"].map(String::from);
         state.player.advance(2.0);
-        state.switch_wave(true, &clips);
-        assert_eq!(state.wave, "wave");
-        assert!(state.opened.is_wave_on());
+        assert_eq!(state.overlay(&clips), Some("wave"));
+        state.switch_overlay(true, &clips);
+        assert!(state.opened.is_overlay_on());
         state.stop();
         assert!(state.player.at_bind && state.player.tick() == 0 && !state.opened.is_changed());
-        state.switch_wave(true, &clips);
+        state.switch_overlay(true, &clips);
         assert!(
             state.player.playing && !state.player.at_bind,
-            "a wave starts the clock"
+            "an overlay starts the clock"
         );
     }
 
@@ -411,8 +422,20 @@ mod tests {
             state.command().unwrap(),
             "skinbench run walkers -b cpu-rayon --influences 2 --interpolation smooth --update-rate 20,40.5 --threads 3"
         );
-        state.opened.set_clip(ClipChoice::Named("run".into()));
+        state.threads = None;
+        state.choose(Settings {
+            clip: Some("run".into()),
+            ..Settings::default()
+        });
+        assert_eq!(
+            state.command().unwrap(),
+            "skinbench run walkers -b cpu-rayon --clip run"
+        );
+        state.switch_overlay(true, &["walk".into()]);
         assert!(state.command().unwrap_err().contains("a scene file"));
+        state.switch_to("zoo");
+        state.opened.set_clip(ClipChoice::All);
+        assert!(state.command().unwrap_err().contains("one model"));
         assert_eq!(quoted("my fox's.glb"), r"'my fox'\''s.glb'");
     }
 

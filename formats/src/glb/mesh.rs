@@ -17,6 +17,7 @@ pub fn primitives(
         normals,
         tangents,
         uvs,
+        colors,
         influences,
         ..
     } = primitive;
@@ -33,6 +34,9 @@ pub fn primitives(
     }
     if let Some(uvs) = uvs {
         attributes["TEXCOORD_0"] = json!(document.floats(uvs, Use::Vertices));
+    }
+    if let Some(colors) = colors {
+        attributes["COLOR_0"] = json!(document.floats(colors, Use::Vertices));
     }
     if let Some(joint_count) = joints {
         let pairs: Vec<_> = (0..count).map(|v| normalised(influences.of(v))).collect();

@@ -178,6 +178,12 @@ impl<'a> AccessorReader<'a> {
         accessor.is_some_and(|it| it.buffer_view.is_none() && it.sparse.is_none())
     }
 
+    /// Returns whether an accessor has elements of this shape, such as "VEC3".
+    pub fn has_shape(&self, index: u32, shape: &str) -> bool {
+        let accessor = self.document.accessors.get(index as usize);
+        accessor.is_some_and(|accessor| accessor.shape == shape)
+    }
+
     /// Reads the elements of `count` that are not zero, with their indices: of an accessor without a buffer view only
     /// those that it lists.
     pub fn deltas(&self, index: u32, user: &str, count: usize) -> Result<Vec<(u32, [f32; 3])>> {

@@ -548,7 +548,7 @@ pub fn is_read(attribute: &str) -> bool {
     let set = attribute
         .strip_prefix("JOINTS_")
         .or(attribute.strip_prefix("WEIGHTS_"));
-    ["POSITION", "NORMAL", "TANGENT", "TEXCOORD_0"].contains(&attribute)
+    ["POSITION", "NORMAL", "TANGENT", "TEXCOORD_0", "COLOR_0"].contains(&attribute)
         || set.is_some_and(|set| set.parse::<u32>().is_ok())
 }
 

@@ -215,7 +215,19 @@ impl PrimitiveReader<'_> {
         primitive.normals = self.attribute("NORMAL", Some(count))?;
         primitive.tangents = self.attribute("TANGENT", Some(count))?;
         primitive.uvs = self.attribute("TEXCOORD_0", Some(count))?;
+        primitive.colors = self.colors(count)?;
         Ok(primitive)
+    }
+
+    /// Colours of vertices; those without alpha are opaque.
+    fn colors(&self, count: usize) -> Result<Option<Vec<[f32; 4]>>> {
+        let accessor = self.primitive.attributes.get("COLOR_0");
+        if !accessor.is_some_and(|&accessor| self.reader.has_shape(accessor, "VEC3")) {
+            return self.attribute("COLOR_0", Some(count));
+        }
+        let colors = self.attribute::<3>("COLOR_0", Some(count))?;
+        let opaque = |[r, g, b]: [f32; 3]| [r, g, b, 1.0];
+        Ok(colors.map(|colors| colors.into_iter().map(opaque).collect()))
     }
 
     /// The deltas of a morph target; a missing attribute moves nothing.

@@ -1,5 +1,5 @@
 //! Lines and triangles that are drawn over a picture, such as skeletons: every joint as three axes, every parent link
-//! as a line.
+//! as a bone.
 
 use crate::Gpu;
 use crate::device::{
@@ -14,7 +14,14 @@ use skinbench_kernels::crowd::Crowd;
 use skinbench_kernels::model::{NO_PARENT, Rows, rows_to_affine};
 use skinbench_kernels::reference::shown;
 
-const LINK: u32 = 0xff10_1010;
+/// Linear RGB of bones in full light, and the colour of their edges.
+const BONE: Vec3 = Vec3::new(1.0, 0.75, 0.2);
+const EDGE: u32 = 0xff08_0810;
+/// Direction to the light on bones.
+const LIGHT: Vec3A = Vec3A::new(0.45, 0.77, 0.45);
+/// Half width of a bone, as a fraction of its length, and the largest, as one of the model's diagonal.
+const THICK: f32 = 0.1;
+const MOST_THICK: f32 = 0.015;
 const AXES: [u32; 3] = [0xff10_10d0, 0xff10_a010, 0xffd0_3010];
 /// Length of a joint's axes, as a fraction of the model's diagonal.
 const AXIS: f32 = 0.025;
@@ -124,38 +131,71 @@ impl OverlayPipelines {
     }
 }
 
-/// The lines of one instance's skeleton at a tick; `model_pose` holds its joints, as `Stage::LocalToModel` reads them
-/// back.
-pub fn skeleton_lines(
+/// Adds one instance's skeleton at a tick: a bone from each joint's parent to the joint, and the axes of each joint;
+/// `model_pose` holds its joints, as `Stage::LocalToModel` reads them back.
+pub fn add_skeleton(
     crowd: &Crowd,
     instance: u32,
     tick: u32,
     model_pose: &[Rows],
-) -> Vec<LineEnd> {
+    overlay: &mut Overlay,
+) {
     let group = &crowd.groups()[crowd.group_of(instance)];
-    let model = &group.model;
     let placement = rows_to_affine(crowd.placement_at(instance, tick)).as_affine3a();
     let joints: Vec<Affine3A> = model_pose
         .iter()
         .map(|rows| placement * rows_to_affine(rows).as_affine3a())
         .collect();
     // Placements scale evenly, so any axis gives the factor.
-    let length = AXIS * shown(crowd, group).diagonal as f32 * placement.matrix3.x_axis.length();
-    let mut lines = Vec::with_capacity(joints.len() * 8);
-    for (joint, &parent) in joints.iter().zip(model.skeleton().parents()) {
+    let size = shown(crowd, group).diagonal as f32 * placement.matrix3.x_axis.length();
+    for (joint, &parent) in joints.iter().zip(group.model.skeleton().parents()) {
         let origin = joint.translation;
         if parent != NO_PARENT {
             let start = joints[usize::from(parent)].translation;
-            lines.extend([start, origin].map(|place| LineEnd::new(place, LINK)));
+            overlay.add_bone(start, origin, MOST_THICK * size);
         }
         let axes = joint.matrix3;
         for (axis, color) in [axes.x_axis, axes.y_axis, axes.z_axis]
             .into_iter()
             .zip(AXES)
         {
-            let tip = origin + length * axis.normalize_or_zero();
-            lines.extend([origin, tip].map(|place| LineEnd::new(place, color)));
+            let tip = origin + AXIS * size * axis.normalize_or_zero();
+            let ends = [origin, tip].map(|place| LineEnd::new(place, color));
+            overlay.lines.extend(ends);
         }
     }
-    lines
+}
+
+impl Overlay {
+    /// Adds a bone: eight triangles that widen quickly from its start and taper to its end, and dark edges. Each half width
+    /// is at most `most`.
+    fn add_bone(&mut self, start: Vec3A, end: Vec3A, most: f32) {
+        let along = end - start;
+        let length = along.length();
+        let direction = along.normalize_or_zero();
+        if direction == Vec3A::ZERO {
+            return;
+        }
+        let across = direction.any_orthonormal_vector();
+        let beside = direction.cross(across);
+        let half_width = (THICK * length).min(most);
+        let widest = start + half_width.min(0.5 * length) * direction;
+        let ring = [across, beside, -across, -beside].map(|side| widest + half_width * side);
+        for (corner, next) in ring.into_iter().zip(ring.into_iter().cycle().skip(1)) {
+            for tip in [start, end] {
+                let outwards = (corner - tip).cross(next - tip).normalize_or_zero();
+                let outwards = outwards * outwards.dot(corner + next - 2.0 * widest).signum();
+                let light = 0.5 + 0.5 * outwards.dot(LIGHT);
+                let color = opaque(BONE * (0.25 + 0.75 * light));
+                let first = self.corners.len() as u32;
+                self.indices.extend(first..first + 3);
+                let corners = [tip, corner, next].map(|place| LineEnd::new(place, color));
+                self.corners.extend(corners);
+                let edge = [tip, corner].map(|place| LineEnd::new(place, EDGE));
+                self.lines.extend(edge);
+            }
+            let edge = [corner, next].map(|place| LineEnd::new(place, EDGE));
+            self.lines.extend(edge);
+        }
+    }
 }

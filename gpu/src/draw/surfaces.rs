@@ -8,6 +8,7 @@ use crate::draw::overlay::unorm8;
 use crate::draw::scaling::scaled;
 use crate::kernel::once_per_key;
 use crate::shader::layout;
+use glam::Vec4;
 use skinbench_frame::Purpose;
 use skinbench_kernels::crowd::Crowd;
 use skinbench_kernels::model::{Image, Material, Model, Pixels, Texture, Wrap};
@@ -212,9 +213,9 @@ fn vertices(model: &Model, layers: &[&Image]) -> Vec<layout::Surface> {
         let texture = material.texture.as_ref();
         let known = texture.and_then(|texture| layer_of.get(&texture.image));
         let layer = known.copied().unwrap_or(0);
-        let color = color(material);
         for &vertex in &mesh.indices()[subset.indices.start as usize..subset.indices.end as usize] {
             let vertex = vertex as usize;
+            let color = color(material, mesh.colors().map(|colors| colors[vertex]));
             surfaces[vertex] = match (texture, mesh.uvs()) {
                 (Some(texture), Some(uvs)) if layer > 0 => layout::Surface {
                     color,
@@ -228,9 +229,11 @@ fn vertices(model: &Model, layers: &[&Image]) -> Vec<layout::Surface> {
     surfaces
 }
 
-/// Linear RGB with 8 bits each, and above them the alpha of the image below which nothing is drawn.
-fn color(material: &Material) -> u32 {
-    let [r, g, b, alpha] = material.base_color;
+/// A material's colour times that of a vertex: linear RGB with 8 bits each, and above them the alpha of the image below
+/// which nothing is drawn.
+fn color(material: &Material, of_vertex: Option<[f32; 4]>) -> u32 {
+    let of_vertex = Vec4::from(of_vertex.unwrap_or([1.0; 4]));
+    let [r, g, b, alpha] = (Vec4::from(material.base_color) * of_vertex).to_array();
     let cutoff = material
         .alpha_cutoff
         .map_or(0.0, |cutoff| cutoff / alpha.max(1e-6));
@@ -271,12 +274,20 @@ mod tests {
             alpha_cutoff: Some(0.25),
             ..Material::default()
         };
-        assert_eq!(color(&material).to_le_bytes(), [255, 128, 0, 128]);
+        assert_eq!(color(&material, None).to_le_bytes(), [255, 128, 0, 128]);
+        let of_vertex = Some([0.5, 1.0, 1.0, 0.5]);
         assert_eq!(
-            color(&Material {
-                alpha_cutoff: None,
-                ..material
-            })
+            color(&material, of_vertex).to_le_bytes(),
+            [128, 128, 0, 255]
+        );
+        assert_eq!(
+            color(
+                &Material {
+                    alpha_cutoff: None,
+                    ..material
+                },
+                None
+            )
             .to_le_bytes()[3],
             0
         );

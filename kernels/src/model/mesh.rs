@@ -104,6 +104,8 @@ pub struct PrimitiveData {
     pub tangents: Option<Vec<[f32; 4]>>,
     /// Texture coordinates.
     pub uvs: Option<Vec<[f32; 2]>>,
+    /// Colours that multiply those of the material, linear RGBA.
+    pub colors: Option<Vec<[f32; 4]>>,
     /// Joints and weights of each vertex.
     pub influences: Influences,
     /// Triangle list; empty for points and lines.
@@ -136,6 +138,7 @@ impl PrimitiveData {
                 .as_ref()
                 .map(|tangents| chosen(tangents, kept)),
             uvs: self.uvs.as_ref().map(|uvs| chosen(uvs, kept)),
+            colors: self.colors.as_ref().map(|colors| chosen(colors, kept)),
             influences: kept
                 .iter()
                 .map(|&vertex| self.influences.of(vertex as usize))
@@ -249,6 +252,9 @@ pub struct Mesh {
     tangents: Option<Vec<[f32; 4]>>,
     /// Texture coordinates, one per vertex, if any primitive has them.
     uvs: Option<Vec<[f32; 2]>>,
+    /// Colours that multiply those of the material, linear RGBA, one per vertex, if any primitive has them; white in the
+    /// others.
+    colors: Option<Vec<[f32; 4]>>,
     /// Palette entry of every influence, run by run: [`VertexRun::influences`] in a row for each vertex.
     joints: Vec<u16>,
     /// Number of entries that a palette must have: greater than every joint.
@@ -285,6 +291,7 @@ impl Mesh {
         let empty = found - primitives.len();
         notes.add("left out # primitives without vertices", empty);
         let vertices = sorted_vertices(&primitives, skins, notes);
+        let with_colors = primitives.iter().any(|p| p.colors.is_some());
         let mut stored_primitives = Vec::with_capacity(primitives.len());
         for primitive in &mut primitives {
             stored_primitives.push(Primitive {
@@ -297,6 +304,10 @@ impl Mesh {
             primitive
                 .normals
                 .get_or_insert_with(|| generated_normals(&primitive.positions, &primitive.indices));
+            if with_colors {
+                let white = vec![[1.0; 4]; primitive.positions.len()];
+                primitive.colors.get_or_insert(white);
+            }
         }
         let with_tangents = primitives.iter().all(|p| p.tangents.is_some());
         let with_uvs = primitives.iter().any(|p| p.uvs.is_some());
@@ -307,6 +318,7 @@ impl Mesh {
             tangents: with_tangents
                 .then(|| in_order(&primitives, &sources, |p| p.tangents.as_ref())),
             uvs: with_uvs.then(|| in_order(&primitives, &sources, |p| p.uvs.as_ref())),
+            colors: with_colors.then(|| in_order(&primitives, &sources, |p| p.colors.as_ref())),
             joints: Vec::new(),
             entries: 0,
             weights: Vec::new(),
@@ -404,6 +416,7 @@ impl Mesh {
                     .as_ref()
                     .map(|tangents| chosen(tangents, vertices)),
                 uvs: self.uvs.as_ref().map(|uvs| chosen(uvs, vertices)),
+                colors: self.colors.as_ref().map(|colors| chosen(colors, vertices)),
                 influences,
                 dumped_vertices: primitive.dumped_vertices,
                 ..PrimitiveData::default()
@@ -599,6 +612,7 @@ fn check_primitive(
     check_stream("normal", p.normals.as_ref(), count)?;
     check_stream("tangent", p.tangents.as_ref(), count)?;
     check_stream("uv", p.uvs.as_ref(), count)?;
+    check_stream("colour", p.colors.as_ref(), count)?;
     check_length("sets of influences", p.influences.vertices(), count)?;
     for vertex in 0..count {
         for (joint, weight) in p.influences.of(vertex) {

@@ -40,14 +40,15 @@ Examples:
 
 /// Verify backends on scenes, then measure them
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
     #[command(flatten)]
     pub workload: WorkloadArguments,
     #[command(flatten)]
     axes: AxisArguments,
-    /// Measured frames per backend; default: as many as fit 2 s, 5 to 300; 1 s where a software adapter draws, and 3 of
-    /// frames that take 0.4 s
+    /// Measured frames per backend; default: as many as fit 2 s, 5 to 300
+    ///
+    /// Where a software adapter draws, the default is 1 s, and 3 of frames that take 0.4 s
     #[arg(long, value_name = "N", value_parser = positive::<u32>, help_heading = "Measurement")]
     frames: Option<u32>,
     #[command(flatten)]
@@ -81,8 +82,9 @@ pub struct Arguments {
     json: bool,
     #[command(flatten)]
     screen: ScreenArguments,
-    /// Folder for summary.csv, samples.csv, limits.csv and environment.json; a run in it goes on. Default: a new one in
-    /// skinbench-results
+    /// Folder of results; a run in it goes on; default: a new one in skinbench-results
+    ///
+    /// It gets summary.csv, samples.csv, limits.csv and environment.json
     #[arg(short = 'o', long, value_name = "DIR", help_heading = "Output")]
     results: Option<PathBuf>,
 }
@@ -97,7 +99,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let mut plans = axes.points(arguments.shard);
     if arguments.card && plans.len() > 1 {
-        let what = "--card with several points; expected one, or `skinbench report`, which has a card for each";
+        let what = "--card with several values of a setting; expected one each, or `skinbench report`, whose page has a card for each crowd";
         return Err(UsageError(what.into()).into());
     }
     for plan in &plans {
@@ -146,7 +148,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     // Signals end the process with what it has, so none may come between the files and their watch.
     common::watch_for_interruption()?;
     let folder = match &arguments.results {
-        Some(folder) => folder.clone(),
+        Some(folder) => {
+            create_folder(folder)?;
+            folder.clone()
+        }
         None => new_folder(&environment)?,
     };
     let results = Results::append(&folder, session)?;

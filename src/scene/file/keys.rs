@@ -126,7 +126,7 @@ impl<'a> TableKeys<'a> {
     /// The value of a key that must be there.
     pub fn required<T: Deserialize<'a>>(&self, name: &str) -> Result<T, DataError> {
         self.get(name)?
-            .ok_or_else(|| self.error(name, format!("missing field `{name}`")))
+            .ok_or_else(|| self.error(name, format!("no `{name}`; expected one")))
     }
 
     /// A key's number, or its default.

@@ -187,6 +187,6 @@ fn mask(keys: &TableKeys) -> Result<MaskPlan, DataError> {
         joints: keys.or_default("joints")?,
         subtree: keys.or_default("subtree")?,
         weights: keys.weights("", fraction, "0 to 1")?,
-        place: keys.source.place(keys.at),
+        place: Some(keys.source.place(keys.at)),
     })
 }

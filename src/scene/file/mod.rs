@@ -5,10 +5,9 @@ mod layer;
 
 use super::description::{ClipChoice, DEFAULT_PEOPLE, GroupDescription};
 use super::expression::ExpressionPlan;
-use super::model_source::{is_model_file, model_endings};
+use super::model_source::{is_model_file, unknown_model};
 use super::{BUILT_IN_MODELS, Camera, Effect, ModelSource, Scene, SceneFile, Settings};
 use crate::error::DataError;
-use crate::wording;
 use keys::{TableKeys, fraction, is_held, is_size};
 use toml::de::DeTable;
 
@@ -151,9 +150,10 @@ fn models(
     let model = model(keys)?;
     if !model.is_person() {
         return match wanted {
-            Some(_) => {
-                Err(keys.error("models", "models of one model; expected model = \"people\""))
-            }
+            Some(_) => Err(keys.error(
+                "models",
+                "several models of one that is always the same; expected model = \"people\"",
+            )),
             None => Ok(vec![model]),
         };
     }
@@ -172,7 +172,5 @@ fn model(keys: &TableKeys) -> Result<ModelSource, DataError> {
     if BUILT_IN_MODELS.contains(&name.as_str()) || is_model_file(&folder.join(&name)) {
         return Ok(ModelSource::in_folder(name.as_ref(), folder));
     }
-    let mut known = model_endings();
-    known.splice(..0, BUILT_IN_MODELS.map(String::from));
-    Err(keys.error("model", wording::unknown("model", &name, &known)))
+    Err(keys.error("model", unknown_model(&name)))
 }

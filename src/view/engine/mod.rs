@@ -42,6 +42,8 @@ pub struct Facts {
     pub settings: Settings,
     /// Clips of the first group's model.
     pub clips: Vec<String>,
+    /// Names of its joints.
+    pub joints: Vec<String>,
     /// Length of the clip of the first instance in seconds.
     pub duration: f64,
     /// Repairs and omissions of importers, and textures that cannot be decoded.
@@ -383,8 +385,10 @@ impl Facts {
         let layer = scene.crowd.layers().of(0).first();
         let clip = layer.map_or(REST, |layer| layer.clip) as usize;
         let mut clips = Vec::new();
+        let mut joints = Vec::new();
         let mut duration = 1.0;
         if let Some(group) = scene.crowd.groups().first() {
+            joints.extend_from_slice(group.model.skeleton().names());
             for (index, known) in group.model.clips().iter().enumerate() {
                 clips.push(match known.name() {
                     "" => index.to_string(),
@@ -400,6 +404,7 @@ impl Facts {
             vertices: scene.crowd.vertex_count(),
             settings: scene.settings.clone(),
             clips,
+            joints,
             duration,
             notes: notes(&scene.crowd),
         }
@@ -447,7 +452,7 @@ fn finish(
     let skeletons = if state.preferences.show.skeleton {
         side.skeletons(crowd)
     } else {
-        Ok(Vec::new())
+        Ok(Overlay::default())
     };
     let Some(presenter) = side.presenter() else {
         return Ok(());
@@ -467,14 +472,8 @@ fn finish(
     }
     // A backend without poses still has a picture to show.
     match skeletons {
-        Ok(lines) if !lines.is_empty() => {
-            presenter.draw_overlay(
-                Beneath::Far,
-                &Overlay {
-                    lines,
-                    ..Overlay::default()
-                },
-            )?;
+        Ok(skeletons) if !skeletons.lines.is_empty() => {
+            presenter.draw_overlay(Beneath::Far, &skeletons)?;
         }
         Ok(_) => {}
         Err(error) => shown.problem = Some(format!("no skeleton: {error}")),

@@ -2,7 +2,8 @@
 
 use super::live::{Action, HISTORY, Live};
 use super::widgets::{
-    Choice, LEFT, RIGHT, at_right, button, choice, heading, number, optional, problem_color, radio,
+    Choice, LEFT, RIGHT, at_right, button, choice, heading, number, optional, possible,
+    problem_color, radio,
 };
 use crate::frame::{Clock, Stage, StageGroup, StageTime};
 use crate::model::MAX_INFLUENCES;
@@ -403,7 +404,6 @@ fn errors(ui: &mut egui::Ui, state: &mut State, live: &Live) {
 
 fn measurement(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec<Action>) {
     let command = state.command();
-    let hint = command.clone().unwrap_or_else(|problem| problem);
     if let Some((what, done)) = &live.progress {
         ui.add(
             egui::ProgressBar::new(*done as f32)
@@ -421,12 +421,10 @@ fn measurement(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut 
         if button(ui, "Measure", &runs) {
             actions.push(Action::Measure);
         }
-        let copy = ui.add_enabled(command.is_ok(), egui::Button::new("Copy command"));
-        let copy = copy.on_hover_text(&hint).on_disabled_hover_text(&hint);
-        if copy.clicked()
-            && let Ok(command) = command
-        {
-            ui.copy_text(command);
+        let hint = command.as_deref().unwrap_or_default();
+        let obstacle = command.as_ref().map(|_| ());
+        if possible(ui, "Copy command", hint, obstacle) {
+            ui.copy_text(hint.to_owned());
         }
     });
 }

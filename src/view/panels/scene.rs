@@ -1,15 +1,18 @@
-//! The left panel: model, clip, parts of the picture, camera and wave.
+//! The left panel: model, clip, parts of the picture, camera and overlays.
 
 use super::live::{Action, Live};
-use super::widgets::{button, choice, heading, slider};
+use super::widgets::{button, choice, heading, possible, slider};
 use crate::scene::ClipChoice;
+use crate::view::engine::Facts;
 use crate::view::orbit::{DISTANCE, ELEVATION};
 use crate::view::state::State;
 use eframe::egui;
 
 /// What the list of clips calls all of them.
 const ALL: &str = "all in turn";
-/// Length of the wave's fades in seconds.
+/// What the list of joints calls all of them.
+const ALL_JOINTS: &str = "all joints";
+/// Length of the overlay's fades in seconds.
 const FADES: std::ops::RangeInclusive<f64> = 0.0..=3.0;
 
 pub fn show(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec<Action>) {
@@ -63,7 +66,7 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec
         ui.checkbox(&mut part.skin, "Skin");
         ui.checkbox(&mut part.wireframe, "Wireframe");
         ui.checkbox(&mut part.skeleton, "Skeleton")
-            .on_hover_text("Each joint as axes: x red, y green, z blue");
+            .on_hover_text("Bones, and each joint as axes: x red, y green, z blue");
         ui.checkbox(&mut part.ground, "Ground");
         ui.checkbox(&mut part.tint, "Tint")
             .on_hover_text("A colour of its own for each instance");
@@ -79,8 +82,8 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec
         state.reset_camera();
     }
 
-    heading(ui, "Wave");
-    wave(ui, state, &facts.clips);
+    heading(ui, "Overlay");
+    overlay(ui, state, &facts);
     if !facts.notes.is_empty() {
         ui.add_space(10.0);
         ui.collapsing("Notes on the model", |ui| {
@@ -89,32 +92,52 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec
     }
 }
 
-/// A second clip over the others.
-fn wave(ui: &mut egui::Ui, state: &mut State, clips: &[String]) {
-    let wave = state.wave.clone();
-    let shown = if wave.is_empty() {
-        "second clip"
-    } else {
-        &wave
-    };
-    if let Some(chosen) = choice(
-        ui,
-        "Clip of the wave",
-        shown,
-        clips.iter().map(String::as_str),
-    ) {
-        state.wave = chosen;
+/// A clip over the others, and those that were added before.
+fn overlay(ui: &mut egui::Ui, state: &mut State, facts: &Facts) {
+    let clips = &facts.clips;
+    let is_on = state.opened.is_overlay_on();
+    let mut changed = false;
+    let shown = state.overlay(clips).unwrap_or_default().to_owned();
+    let names = clips.iter().map(String::as_str);
+    if let Some(chosen) = choice(ui, "Clip of the overlay", &shown, names) {
+        state.overlay = Some(chosen);
+        changed = is_on;
+    }
+    let shown = state.joint.as_deref().unwrap_or(ALL_JOINTS).to_owned();
+    let joints = facts.joints.iter().map(String::as_str);
+    let joints = [ALL_JOINTS].into_iter().chain(joints);
+    if let Some(chosen) = choice(ui, "Joint that the overlay begins at", &shown, joints) {
+        state.joint = Some(chosen).filter(|joint| joint != ALL_JOINTS);
+        changed = is_on;
     }
     ui.horizontal(|ui| {
-        let mut on = state.opened.is_wave_on();
-        if ui
-            .checkbox(&mut on, "Wave")
-            .on_hover_text("Fades a second clip in over the others, and out again")
-            .changed()
-        {
-            state.switch_wave(on, clips);
+        let mut on = is_on;
+        let hint = "Fades the clip in over the others, and out again";
+        let box_of = egui::Checkbox::new(&mut on, "Overlay");
+        let switch = ui.add_enabled(!clips.is_empty(), box_of);
+        let switch = switch.on_hover_text(hint);
+        let switch = switch.on_disabled_hover_text("The model has no clip");
+        if switch.changed() || changed {
+            state.switch_overlay(on, clips);
         }
         ui.spacing_mut().slider_width = 70.0;
         ui.add(slider(&mut state.fade, FADES, 1, "Fade").suffix(" s"));
     });
+    let hint = "Keeps the overlay; the next one is laid over it";
+    if possible(ui, "Add layer", hint, state.opened.can_add_layer()) {
+        state.problem = state.opened.add_layer().err().map(String::from);
+    }
+    let mut removed = None;
+    for (number, layer) in state.opened.layers().iter().enumerate() {
+        ui.horizontal(|ui| {
+            if button(ui, "Remove", "Takes this layer away") {
+                removed = Some(number);
+            }
+            let joint = layer.joint.as_deref().unwrap_or(ALL_JOINTS);
+            ui.label(format!("{}, {joint}", layer.clip));
+        });
+    }
+    if let Some(number) = removed {
+        state.opened.remove_layer(number);
+    }
 }

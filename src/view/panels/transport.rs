@@ -25,7 +25,7 @@ pub fn show(ui: &mut egui::Ui, state: &mut State) {
         }
         let stop = ui.selectable_label(state.player.at_bind, "Stop");
         if stop
-            .on_hover_text("Bind pose, first frame, no wave")
+            .on_hover_text("Bind pose, first frame, no overlays")
             .clicked()
         {
             state.stop();

@@ -29,6 +29,22 @@ pub fn button(ui: &mut egui::Ui, label: &str, hint: &str) -> bool {
     ui.button(label).on_hover_text(hint).clicked()
 }
 
+/// A button that is greyed if it can do nothing, and says why. Returns whether it was clicked.
+pub fn possible(
+    ui: &mut egui::Ui,
+    label: &str,
+    hint: &str,
+    obstacle: Result<(), impl Into<egui::WidgetText>>,
+) -> bool {
+    let is_possible = obstacle.is_ok();
+    let mut button = ui.add_enabled(is_possible, egui::Button::new(label));
+    button = match obstacle {
+        Ok(()) => button.on_hover_text(hint),
+        Err(reason) => button.on_disabled_hover_text(reason),
+    };
+    button.clicked()
+}
+
 /// One of several buttons, of which one is down. Returns whether it was clicked.
 pub fn radio(ui: &mut egui::Ui, is_down: bool, label: &str, hint: &str) -> bool {
     ui.radio(is_down, label).on_hover_text(hint).clicked()

@@ -7,7 +7,7 @@ use skinbench::backend::{Context, Skinned};
 use skinbench::frame::{DeviceBuffer, FrameInput, Job, Mode, Retention, StageTimer, View};
 use skinbench::gpu::Gpu;
 use skinbench::gpu::draw::present::Presenter;
-use skinbench::gpu::{Beneath, Overlay, skeleton_lines};
+use skinbench::gpu::{Beneath, Overlay, add_skeleton};
 use skinbench::pose::PoseData;
 use skinbench::registry::{REGISTRY, find};
 use skinbench::vertex::{Encoding, VertexFormat};
@@ -206,20 +206,14 @@ fn wireframes_and_skeletons_are_drawn() {
                 .read_poses(&crowd, PoseData::Model, 0..37, &mut poses)
                 .unwrap();
             let poses = poses.as_chunks::<12>().0.chunks(5);
-            let lines: Vec<_> = (0..)
-                .zip(poses)
-                .flat_map(|(i, pose)| skeleton_lines(&crowd, i, 40, pose))
-                .collect();
-            assert_eq!(lines.len(), 37 * 2 * (5 * 3 + 4));
-            presenter
-                .draw_overlay(
-                    Beneath::Nothing,
-                    &Overlay {
-                        lines,
-                        ..Overlay::default()
-                    },
-                )
-                .unwrap();
+            let mut overlay = Overlay::default();
+            for (instance, pose) in (0..).zip(poses) {
+                add_skeleton(&crowd, instance, 40, pose, &mut overlay);
+            }
+            // Axes of five joints and edges of four bones.
+            assert_eq!(overlay.lines.len(), 37 * 2 * (5 * 3 + 4 * 12));
+            assert_eq!(overlay.indices.len(), 37 * 4 * 8 * 3);
+            presenter.draw_overlay(Beneath::Nothing, &overlay).unwrap();
         }
         let color = presenter.read_color().unwrap();
         let background = color[..4].to_vec();

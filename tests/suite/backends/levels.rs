@@ -146,7 +146,7 @@ fn wrong_numbers_of_models_and_unknown_levels_are_refused() {
         (
             "\"people\"",
             "\"walker\"",
-            "test.toml:8:10: models of one model; expected model = \"people\"",
+            "test.toml:8:10: several models of one that is always the same; expected model = \"people\"",
         ),
         (
             "[camera]",

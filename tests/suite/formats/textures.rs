@@ -1,5 +1,5 @@
 //! Base-colour textures: where they are found, what is left out with a note, and what decoding refuses.
-use crate::support::gltf_fixture::{FLOAT, Fixture};
+use crate::support::gltf_fixture::{FLOAT, Fixture, UNSIGNED_BYTE};
 use crate::support::sprout::Sprout;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -101,6 +101,29 @@ fn gltf_wrapping_transforms_and_cutoffs_are_kept() {
         .zip(expected.as_flattened())
         .map(|(a, b)| f64::from((a - b).abs()));
     assert!(off.fold(0.0, nan_max) < 1e-6, "{:?}", texture.transform);
+}
+
+/// Colours are bytes or floats, with alpha or without.
+#[test]
+fn gltf_colours_of_vertices_are_read_and_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut fixture = Fixture::new();
+    let colors = [255, 0, 0, 0, 255, 0, 0, 0, 51];
+    let colors = fixture.accessor(UNSIGNED_BYTE, "VEC3", 3, &colors);
+    fixture.set(&format!("/accessors/{colors}/normalized"), json!(true));
+    fixture.set("/meshes/0/primitives/0/attributes/COLOR_0", json!(colors));
+    let model = load(&fixture, folder.path());
+    let written = folder.path().join("written.glb");
+    fs::write(&written, glb::to_glb(&model).unwrap()).unwrap();
+    for model in [model, asset::load(written).unwrap()] {
+        let colors = model.mesh().colors().unwrap();
+        for (source, color) in model.mesh().sources().iter().zip(colors) {
+            let mut expected = [0.0, 0.0, 0.0, 1.0];
+            expected[source.vertex as usize] = [1.0, 1.0, 0.2][source.vertex as usize];
+            assert_eq!(*color, expected);
+        }
+        assert!(notes(&model).is_empty());
+    }
 }
 
 #[test]

@@ -681,7 +681,7 @@ fn shared_accessors() -> Fixture {
 fn vertices_are_skinned_once_and_only_if_they_are_drawn() {
     let mut fixture = shared_accessors();
     // Attributes that are not read make no difference.
-    fixture.set("/meshes/0/primitives/1/attributes/COLOR_0", json!(POSITION));
+    fixture.set("/meshes/0/primitives/1/attributes/COLOR_1", json!(POSITION));
     let model = load(&fixture);
     assert_eq!(model.mesh().vertex_count(), 3);
     let subsets = &model.mesh().primitives()[0].subsets;
@@ -797,7 +797,7 @@ fn what_is_not_read_is_told() {
             "KHR_materials_clearcoat"
         ]),
     );
-    fixture.set("/meshes/0/primitives/0/attributes/COLOR_0", json!(POSITION));
+    fixture.set("/meshes/0/primitives/0/attributes/COLOR_1", json!(POSITION));
     fixture.set("/meshes/0/primitives/0/attributes/_OWN", json!(POSITION));
     fixture.set("/meshes/0/primitives/0/attributes/NORMALS", json!(POSITION));
     assert_eq!(

@@ -136,7 +136,7 @@ fn scenes_have_models_that_load_in_a_reasonable_time() {
         (190_000..190_016).map(group).collect::<String>(),
     )
     .unwrap();
-    let expected = "bad.toml:18:12: the models up to this one cost as much as 1140015 vertices of walkers; expected at most";
+    let expected = "bad.toml:18:12: the models up to this one take as long to build as walkers with 1140015 vertices in all; expected at most";
     refused(&folder, "verify bad.toml", expected);
 }
 

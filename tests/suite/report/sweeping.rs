@@ -60,7 +60,7 @@ fn a_run_goes_on_where_it_stopped() {
     assert_eq!(kept, half.lines().count() - 1);
     let notes = Recorded::read(&[&out]).unwrap().notes;
     assert!(
-        notes[0].contains("samples of no row, as an interrupted run"),
+        notes[0].contains("samples of no row of summary.csv, as an interrupted run"),
         "{notes:?}"
     );
 

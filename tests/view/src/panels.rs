@@ -51,6 +51,7 @@ fn shown() -> ShownFrame {
         vertices: 994_000,
         settings: Settings::default(),
         clips: ["walk", "run", "wave"].map(String::from).to_vec(),
+        joints: ["pelvis", "clavicle_r"].map(String::from).to_vec(),
         duration: 2.0,
         notes: Vec::new(),
     };
@@ -103,7 +104,7 @@ fn play_pause_and_stop_do_what_they_say() {
         shell.state.player.advance(0.5);
         shell
             .state
-            .switch_wave(true, &["walk".into(), "wave".into()]);
+            .switch_overlay(true, &["walk".into(), "wave".into()]);
     });
     click(&mut harness, "Pause");
     let player = &harness.state().state.player;
@@ -116,7 +117,7 @@ fn play_pause_and_stop_do_what_they_say() {
         player.at_bind && !player.playing && player.tick() == 0,
         "the bind pose at the first frame"
     );
-    assert!(!opened.is_changed(), "the wave is taken away");
+    assert!(!opened.is_changed(), "the overlay is taken away");
     click(&mut harness, "Step on");
     let player = &harness.state().state.player;
     assert!(!player.at_bind && (player.position() - FRAME).abs() < 1e-9);
@@ -278,22 +279,39 @@ fn the_command_is_copied() {
 }
 
 #[test]
-fn the_wave_is_switched_on_and_off() {
+fn an_overlay_is_switched_on_and_off_and_kept_as_a_layer() {
     let mut harness = harness("walkers", egui::Theme::Dark, |shell| {
-        shell.state.player.advance(1.0)
+        shell.state.player.advance(1.0);
+        shell.state.joint = Some("clavicle_r".into());
     });
-    harness
-        .get_by_role_and_label(egui::accesskit::Role::CheckBox, "Wave")
-        .click();
-    harness.run();
-    let State { opened, wave, .. } = &harness.state().state;
-    assert_eq!((opened.is_wave_on(), wave.as_str()), (true, "wave"));
-    harness
-        .get_by_role_and_label(egui::accesskit::Role::CheckBox, "Wave")
-        .click();
-    harness.run();
+    let switch = |harness: &mut Harness<Shell>| {
+        harness
+            .get_by_role_and_label(egui::accesskit::Role::CheckBox, "Overlay")
+            .click();
+        harness.run();
+    };
+    click(&mut harness, "Add layer");
     let opened = &harness.state().state.opened;
-    assert!(!opened.is_wave_on() && opened.is_changed(), "it fades out");
+    assert!(opened.layers().is_empty(), "nothing to keep: it is greyed");
+    switch(&mut harness);
+    assert!(harness.state().state.opened.is_overlay_on());
+    switch(&mut harness);
+    let opened = &harness.state().state.opened;
+    assert!(
+        !opened.is_overlay_on() && opened.is_changed(),
+        "it fades out"
+    );
+    switch(&mut harness);
+    click(&mut harness, "Add layer");
+    let opened = &harness.state().state.opened;
+    let layer = &opened.layers()[0];
+    assert_eq!(
+        (layer.clip.as_str(), layer.joint.as_deref()),
+        ("wave", Some("clavicle_r"))
+    );
+    assert!(!opened.is_overlay_on());
+    click(&mut harness, "Remove");
+    assert!(!harness.state().state.opened.is_changed());
 }
 
 #[test]
