@@ -4,7 +4,9 @@
 
 use skinbench::characters::walker;
 use skinbench::crowd::{Crowd, Layer};
-use skinbench::gpu::{AdoptedCrowd, AdoptedMesh, CANDIDATES, Gpu, Matrices, MeshBuffers, ShaderChecks, wgpu};
+use skinbench::gpu::{
+    AdoptedCrowd, AdoptedMesh, CANDIDATES, Gpu, Matrices, MeshBuffers, ShaderChecks, wgpu,
+};
 use skinbench::model::{IDENTITY_ROWS, Model};
 use skinbench::pose;
 use skinbench::reference::reference_vertices;

@@ -85,7 +85,8 @@ impl DataError {
 /// Returns an error with a message, as of [`format!`], unless a condition holds.
 macro_rules! ensure {
     ($holds:expr, $($message:tt)+) => {
-        if !$holds {
+        let holds: bool = $holds;
+        if !holds {
             return Err(format!($($message)+).into());
         }
     };

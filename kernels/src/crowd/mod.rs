@@ -37,8 +37,8 @@ use crate::model::{Clip, Lists, Model, RotationBlend, Rows, TargetWeight};
 use crate::vertex::{Attributes, VertexFormat};
 use fieldwork::Fieldwork;
 use layers::with_usual_weights;
-use std::fmt;
 use live_state::LiveState;
+use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
