@@ -1,8 +1,7 @@
 //! `skinbench completions` and `skinbench man`: what shells and `man` know of the commands.
 
-use super::help;
 use super::{Exit, UsageError};
-use clap::Args;
+use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use std::io::{self, Write};
@@ -23,25 +22,19 @@ pub struct ManArguments {
     command: Option<String>,
 }
 
-pub fn completions(arguments: &CompletionArguments) -> anyhow::Result<Exit> {
+pub fn completions(arguments: &CompletionArguments, mut program: Command) -> anyhow::Result<Exit> {
     let mut text = Vec::new();
-    clap_complete::generate(
-        arguments.shell,
-        &mut help::command(),
-        "skinbench",
-        &mut text,
-    );
+    clap_complete::generate(arguments.shell, &mut program, "skinbench", &mut text);
     io::stdout().lock().write_all(&text)?;
     Ok(Exit::Done)
 }
 
-pub fn man(arguments: &ManArguments) -> anyhow::Result<Exit> {
-    let mut command = help::command();
-    command.build();
+pub fn man(arguments: &ManArguments, mut program: Command) -> anyhow::Result<Exit> {
+    program.build();
     let page = match &arguments.command {
-        None => Man::new(command),
+        None => Man::new(program),
         Some(name) => {
-            let Some(found) = command.find_subcommand(name) else {
+            let Some(found) = program.find_subcommand(name) else {
                 let problem = format!("unknown command {name:?}; `skinbench -h` lists all");
                 return Err(UsageError(problem).into());
             };

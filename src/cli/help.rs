@@ -1,7 +1,6 @@
-//! The commands and their help: `-h` shows what is used most, `--help` everything.
+//! Help of commands: `-h` shows what is used most, `--help` everything.
 
-use super::Cli;
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command};
 
 /// Options in the short help of commands, by the command's name; `--help` has the others, too. The short help of other
 /// commands has all.
@@ -55,9 +54,9 @@ const SHORT: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// All commands.
-pub fn command() -> Command {
-    Cli::command().mut_subcommands(|command| {
+/// The program's commands, with less in their short help.
+pub fn shortened(program: Command) -> Command {
+    program.mut_subcommands(|command| {
         let shown = SHORT.iter().find(|(name, _)| *name == command.get_name());
         command.mut_args(|argument| {
             let argument = with_negative_numbers(argument);

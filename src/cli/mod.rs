@@ -39,7 +39,7 @@ use progress::Progress;
 use screen::{ScreenArguments, narrow};
 
 use clap::error::ErrorKind;
-use clap::{FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use skinbench::error::shortened;
 use std::env;
 use std::ffi::OsString;
@@ -115,7 +115,7 @@ impl Cli {
     }
 
     fn parsed_from(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
-        let mut command = help::command();
+        let mut command = help::shortened(Self::command());
         let matches = command.try_get_matches_from_mut(words)?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
@@ -157,8 +157,10 @@ impl Cli {
                 common::start_threads()?;
                 list::run(&arguments)
             }
-            Command::Completions(arguments) => generate::completions(&arguments),
-            Command::Man(arguments) => generate::man(&arguments),
+            Command::Completions(arguments) => {
+                generate::completions(&arguments, help::shortened(Self::command()))
+            }
+            Command::Man(arguments) => generate::man(&arguments, help::shortened(Self::command())),
         }
     }
 }
@@ -195,7 +197,7 @@ pub fn report_usage(error: &clap::Error) -> ExitCode {
     }
     let words = env::args_os().skip(1);
     let words: Vec<String> = words.map(|word| word.display().to_string()).collect();
-    let line = usage::text(error, &help::command(), &words);
+    let line = usage::text(error, &help::shortened(Cli::command()), &words);
     tell(shortened(&line, MOST_CHARACTERS));
     Exit::Usage.into()
 }
