@@ -12,6 +12,8 @@
 const DEPTH_TOLERANCE: f32 = 1e-3;
 /// Fraction of the covered pixels that may differ: rounding moves edges.
 const DIFFERENT_PIXELS: f64 = 0.005;
+/// Covered pixels from which on one may differ, though that is a larger fraction: a single edge that moves.
+const ONE_MAY_DIFFER: u64 = 100;
 /// Pixels by which a picture may move where pixels are compared one by one.
 const STILL: f64 = 0.1;
 /// Most pixels that are looked at in each direction.
@@ -104,7 +106,9 @@ pub(super) fn depth_difference(first: &[f32], depths: &[f32], sight: &Sight) -> 
         covered += u64::from(first[place] != 1.0 || depths[place] != 1.0);
         different += u64::from(sight.differs(first, depths, place));
     }
-    (different as f64 > DIFFERENT_PIXELS * covered as f64)
+    let least = f64::from(u8::from(covered >= ONE_MAY_DIFFER));
+    let accepted = (DIFFERENT_PIXELS * covered as f64).max(least);
+    (different as f64 > accepted)
         .then(|| format!("the picture differs from the first backend's in {different} of {covered} covered pixels"))
 }
 
@@ -147,6 +151,16 @@ mod tests {
             "within 1e-3 of the distance"
         );
         assert!(differ(&first, &first[1..]).is_some(), "another size");
+
+        let small = |covered: usize, different: usize| {
+            let mut picture = vec![1.0; 4_000];
+            picture[..covered].fill(0.9);
+            let mut other = picture.clone();
+            other[..different].fill(1.0);
+            differ(&picture, &other)
+        };
+        assert_eq!(small(100, 1), None, "one of 100 may differ");
+        assert!(small(100, 2).is_some() && small(99, 1).is_some());
     }
 
     /// A slope, seen so closely that its vertices may be apart by up to two pixels.

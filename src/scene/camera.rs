@@ -199,7 +199,10 @@ mod tests {
 
     #[test]
     fn points_fill_the_picture() {
-        let camera = Scene::load("walkers").unwrap().camera;
+        let camera = Camera {
+            distance: 1.0,
+            ..Scene::load("walkers").unwrap().camera
+        };
         let points = [
             Vec3::ZERO,
             Vec3::new(0.1, 2.0, 0.3),

@@ -313,7 +313,7 @@ fn keys_of_scenes_name_targets_that_exist() {
         .unwrap_err()
         .to_string();
     assert!(
-        walkers.contains("no model of the scene has targets"),
+        walkers.contains("but no model of the scene has one; expected a model with morph targets"),
         "{walkers}"
     );
     let active = |count| {
