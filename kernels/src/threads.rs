@@ -3,8 +3,8 @@
 
 #[cfg(feature = "rayon")]
 use rayon::prelude::*;
-#[cfg(feature = "rayon")]
 use std::fmt;
+#[cfg(feature = "rayon")]
 use std::sync::Arc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

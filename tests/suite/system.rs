@@ -241,8 +241,9 @@ fn an_interrupted_run_keeps_its_rows_and_says_what_is_missing() {
         assert_eq!(complete.count(), 3, "{signal}");
         let rest: Vec<_> = rows.iter().filter(|row| row.scene == "kernel").collect();
         assert!(rest.iter().all(|row| row.frames < Some(1_000)), "{signal}");
+        // The signal may come while the first scene's table is made: it was then interrupted after its last backend.
         assert!(
-            text.lines().any(|line| line.starts_with("interrupted: ")),
+            text.lines().any(|line| line.starts_with("interrupted")),
             "{signal}: {text}"
         );
     }
