@@ -70,18 +70,21 @@ impl Sight {
         let row = place / self.width;
         let rows = image.len() / self.width;
         let columns = column.saturating_sub(around)..(column + around + 1).min(self.width);
-        let mut least = f64::INFINITY;
-        let mut most = f64::NEG_INFINITY;
-        for row in row.saturating_sub(around)..(row + around + 1).min(rows) {
-            for &seen in &image[row * self.width..][columns.clone()] {
-                let distance = self.distance(seen);
-                least = least.min(distance);
-                most = most.max(distance);
-            }
-        }
         let distance = self.distance(depth);
         let slack = self.apart + f64::from(DEPTH_TOLERANCE) * distance;
-        distance >= least - slack && distance <= most + slack
+        let mut one_is_nearer = false;
+        let mut one_is_farther = false;
+        for row in row.saturating_sub(around)..(row + around + 1).min(rows) {
+            for &seen in &image[row * self.width..][columns.clone()] {
+                let seen = self.distance(seen);
+                one_is_nearer |= seen <= distance + slack;
+                one_is_farther |= seen >= distance - slack;
+                if one_is_nearer && one_is_farther {
+                    return true;
+                }
+            }
+        }
+        false
     }
 }
 
