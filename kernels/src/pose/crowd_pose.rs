@@ -19,7 +19,6 @@ use crate::crowd::{BLOCK, Crowd, Group, JointOverride, Layers, UpdateRate};
 use crate::model::Rows;
 use crate::simd::{Aligned, Isa};
 use crate::threads::{Threads, lock, of_thread};
-use arrayvec::ArrayVec;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -434,11 +433,6 @@ impl CrowdPose {
         idle: &[bool],
     ) {
         let first = &part[0];
-        let Poses {
-            local,
-            model,
-            ticks,
-        } = poses;
         let posed = || {
             part.iter()
                 .filter(|block| idle.get(block.index) != Some(&true))
@@ -449,18 +443,17 @@ impl CrowdPose {
         };
         clock.run(PoseStage::Sample, &mut || {
             for block in posed() {
-                let cached = &mut ticks[block.index - first.index];
+                let cached = &mut poses.ticks[block.index - first.index];
                 let between = block.rate.between(self.tick);
-                let due: Option<ArrayVec<_, 2>> =
-                    between.map(|between| due(cached, block, between).collect());
+                let due = between.map(|between| due(cached, block, between));
                 let step = Step::Sample(due.as_deref());
-                self.step_block(crowd, block, step, &mut local[slots(block)]);
+                self.step_block(crowd, block, step, &mut poses.local[slots(block)]);
             }
         });
         if self.blends {
             clock.run(PoseStage::Blend, &mut || {
                 for block in posed() {
-                    let slots = &mut local[slots(block)];
+                    let slots = &mut poses.local[slots(block)];
                     match &self.steady[block.index] {
                         Some(steady) => merge(self.isa, steady, joints(crowd, block), slots),
                         None => self.step_block(crowd, block, Step::Blend, slots),
@@ -473,9 +466,9 @@ impl CrowdPose {
         }
         clock.run(PoseStage::LocalToModel, &mut || {
             for block in posed() {
-                let model = &mut model[block.first_joint - first.first_joint..];
+                let model = &mut poses.model[block.first_joint - first.first_joint..];
                 let model = &mut model[..joints(crowd, block)];
-                self.block_to_model(crowd, block, &mut local[slots(block)], model);
+                self.block_to_model(crowd, block, &mut poses.local[slots(block)], model);
             }
         });
     }
