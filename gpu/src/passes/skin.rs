@@ -51,7 +51,7 @@ pub enum ThreadLayout {
 
 impl ThreadLayout {
     /// The rule for a dispatch over instances of a model with so many vertices; that by character covers one instance,
-    /// and that of a merged kernel all instances of a span in so many workgroups.
+    /// and that of a merged kernel all instances of a batch in so many workgroups.
     pub(crate) fn rule(self, gpu: &Gpu, vertices: u32) -> layout::Dispatch {
         let one = layout::Dispatch::by_instance(1);
         let rows = |columns: u32, at_once: u32| {

@@ -19,7 +19,6 @@ use crate::crowd::{BLOCK, Crowd, Group, JointOverride, Layers, UpdateRate};
 use crate::model::Rows;
 use crate::simd::{Aligned, Isa};
 use crate::threads::{Threads, lock, of_thread};
-use arrayvec::ArrayVec;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -434,11 +433,6 @@ impl CrowdPose {
         idle: &[bool],
     ) {
         let first = &part[0];
-        let Poses {
-            local,
-            model,
-            ticks,
-        } = poses;
         let posed = || {
             part.iter()
                 .filter(|block| idle.get(block.index) != Some(&true))
@@ -449,18 +443,17 @@ impl CrowdPose {
         };
         clock.run(PoseStage::Sample, &mut || {
             for block in posed() {
-                let cached = &mut ticks[block.index - first.index];
+                let cached = &mut poses.ticks[block.index - first.index];
                 let between = block.rate.between(self.tick);
-                let due: Option<ArrayVec<_, 2>> =
-                    between.map(|between| due(cached, block, between).collect());
+                let due = between.map(|between| due(cached, block, between));
                 let step = Step::Sample(due.as_deref());
-                self.step_block(crowd, block, step, &mut local[slots(block)]);
+                self.step_block(crowd, block, step, &mut poses.local[slots(block)]);
             }
         });
         if self.blends {
             clock.run(PoseStage::Blend, &mut || {
                 for block in posed() {
-                    let slots = &mut local[slots(block)];
+                    let slots = &mut poses.local[slots(block)];
                     match &self.steady[block.index] {
                         Some(steady) => merge(self.isa, steady, joints(crowd, block), slots),
                         None => self.step_block(crowd, block, Step::Blend, slots),
@@ -473,9 +466,9 @@ impl CrowdPose {
         }
         clock.run(PoseStage::LocalToModel, &mut || {
             for block in posed() {
-                let model = &mut model[block.first_joint - first.first_joint..];
+                let model = &mut poses.model[block.first_joint - first.first_joint..];
                 let model = &mut model[..joints(crowd, block)];
-                self.block_to_model(crowd, block, &mut local[slots(block)], model);
+                self.block_to_model(crowd, block, &mut poses.local[slots(block)], model);
             }
         });
     }
@@ -515,21 +508,12 @@ impl CrowdPose {
     fn override_joints(&self, crowd: &Crowd, block: &Block, slots: &mut [Local<BLOCK>]) {
         let form = self.form(crowd, block);
         let joints = joints(crowd, block);
+        let numbers = slots.as_flattened_mut().as_flattened_mut();
         for (place, instance) in block.instances.clone().enumerate() {
             for JointOverride { joint, local, .. } in crowd.joint_overrides(instance) {
-                let joint = usize::from(joint);
-                let local = local.components();
-                match form {
-                    Form::Lanes => put_lane(&mut slots[joint], place, local),
-                    Form::Strips => {
-                        let slots: &mut [Local<STRIP>] = bytemuck::cast_slice_mut(slots);
-                        let first = place * block.slots * items::<1, STRIP>(joints);
-                        put_lane(&mut slots[first + joint / STRIP], joint % STRIP, local);
-                    }
-                    Form::Scalar => {
-                        let slots: &mut [Local<1>] = bytemuck::cast_slice_mut(slots);
-                        put_lane(&mut slots[place * block.slots * joints + joint], 0, local);
-                    }
+                let indices = local_indices(form, block, joints, place, usize::from(joint));
+                for (index, number) in indices.zip(local.components()) {
+                    numbers[index] = number;
                 }
             }
         }
@@ -645,22 +629,25 @@ impl CrowdPose {
             let local = &poses.local[block.first_slot - first.first_slot..];
             let model = &poses.model[block.first_joint - first.first_joint..];
             let block_poses = self.block_poses(crowd, block, model);
-            match (what, block_poses.form) {
-                (PoseData::Local, Form::Lanes) => {
-                    lane_of(&local[..joints(crowd, block)], place, out);
+            match what {
+                PoseData::Local => {
+                    let numbers = local.as_flattened().as_flattened();
+                    let joints = joints(crowd, block);
+                    for joint in 0..joints {
+                        let indices = local_indices(block_poses.form, block, joints, place, joint);
+                        out.extend(indices.map(|index| numbers[index]));
+                    }
                 }
-                (PoseData::Local, Form::Strips) => {
-                    local_of_one::<STRIP>(crowd, block, local, place, out);
+                PoseData::Model if block_poses.are_lanes() => {
+                    for matrix in block_poses.poses {
+                        out.extend(matrix.map(|number| number[place]));
+                    }
                 }
-                (PoseData::Local, Form::Scalar) => {
-                    local_of_one::<1>(crowd, block, local, place, out);
-                }
-                (PoseData::Model, Form::Lanes) => lane_of(block_poses.poses, place, out),
-                (PoseData::Model, _) => {
+                PoseData::Model => {
                     let mut posed = block_poses.instances().skip(place);
                     out.extend(posed.next().into_iter().flatten().flatten());
                 }
-                (PoseData::Palette, _) => {
+                PoseData::Palette => {
                     let entries = entries(crowd, block);
                     palettes.resize(block.instances.len() * entries, [0.0; 12]);
                     block_poses.to_rows(&mut palettes);
@@ -696,36 +683,21 @@ fn entries(crowd: &Crowd, block: &Block) -> usize {
     crowd.groups()[block.group].model.palette_joints().len()
 }
 
-/// Appends the local pose of an instance that is posed one by one, with `L` joints side by side.
-fn local_of_one<const L: usize>(
-    crowd: &Crowd,
+/// Indices of the numbers of a joint's local pose in a block's first slot, of the instance at a place of the block.
+fn local_indices(
+    form: Form,
     block: &Block,
-    slots: &[Local<BLOCK>],
+    joints: usize,
     place: usize,
-    out: &mut Vec<f32>,
-) {
-    let joints = joints(crowd, block);
-    let local: &[Local<L>] = bytemuck::cast_slice(slots);
-    let local = &local[place * block.slots * items::<1, L>(joints)..];
-    for joint in 0..joints {
-        lane_of(&local[joint / L..][..1], joint % L, out);
-    }
-}
-
-/// Writes a lane's numbers.
-fn put_lane<const N: usize>(local: &mut Local<N>, lane: usize, numbers: [f32; 10]) {
-    for (row, number) in local.iter_mut().zip(numbers) {
-        row[lane] = number;
-    }
-}
-
-/// Appends an instance's share of items.
-fn lane_of<const N: usize, const R: usize>(
-    items: &[[[f32; N]; R]],
-    lane: usize,
-    out: &mut Vec<f32>,
-) {
-    items
-        .iter()
-        .for_each(|item| out.extend(item.iter().map(|row| row[lane])));
+    joint: usize,
+) -> impl Iterator<Item = usize> {
+    let (item, lane, lanes) = match form {
+        Form::Lanes => (joint, place, BLOCK),
+        Form::Strips => {
+            let first = place * block.slots * items::<1, STRIP>(joints);
+            (first + joint / STRIP, joint % STRIP, STRIP)
+        }
+        Form::Scalar => (place * block.slots * joints + joint, 0, 1),
+    };
+    (0..10).map(move |row| (10 * item + row) * lanes + lane)
 }

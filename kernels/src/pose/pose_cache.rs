@@ -13,17 +13,17 @@ pub(super) fn due(
     cached: &mut CachedTicks,
     block: &Block,
     between: Between,
-) -> impl Iterator<Item = (u32, usize)> {
+) -> ArrayVec<(u32, usize), 2> {
     let places = [between.place, 1 - between.place];
     let ticks = [between.start, between.end];
-    let mut due = ArrayVec::<_, 2>::new();
+    let mut due = ArrayVec::new();
     for (index, slot) in block.cached_slots(between).into_iter().enumerate() {
         let tick = ticks[index];
         if cached[places[index]].replace(tick) != Some(tick) {
             due.push((tick, slot));
         }
     }
-    due.into_iter()
+    due
 }
 
 #[cfg(test)]
@@ -45,8 +45,7 @@ mod tests {
         let blocks = Blocks::new(&crowd.with_update_rates(|_| 4).unwrap(), false);
         let block = &blocks.all()[0];
         let mut cached = [None; 2];
-        let mut due =
-            |tick| due(&mut cached, block, block.rate.between(tick).unwrap()).collect::<Vec<_>>();
+        let mut due = |tick| due(&mut cached, block, block.rate.between(tick).unwrap()).to_vec();
         let [a, b] = [1, 2];
         assert_eq!(due(0), [(0, a), (4, b)]);
         assert_eq!([due(1), due(2), due(3)], [const { Vec::new() }; 3]);
