@@ -58,6 +58,7 @@ mod ogre_xml;
 mod place;
 mod ram;
 mod read_file;
+#[doc(hidden)]
 pub mod regular_file;
 mod request;
 mod seams;
@@ -68,6 +69,8 @@ mod tokenizer;
 mod tracks;
 mod triangles;
 
-pub use formats::{FORMATS, Format, HEAD, load, load_with};
+#[doc(hidden)]
+pub use formats::HEAD;
+pub use formats::{FORMATS, Format, load, load_with};
 pub use place::Place;
 pub use request::{Request, Vertices};

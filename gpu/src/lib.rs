@@ -3,10 +3,10 @@
 //!
 //! # Floor plan
 //!
-//! Rooms from the ground up; each imports only what stands above it in this table, as `tests/architecture.rs` checks. All but
+//! Modules from the ground up; each imports only what stands above it in this table, as `tests/architecture.rs` checks. All but
 //! `adopt` are skinbench's own, have no page here, and may change at any time.
 //!
-//! | room | holds |
+//! | module | holds |
 //! | --- | --- |
 //! | `device` | adapters, objects and commands as data, memory that is counted |
 //! | `kernel` | compiled shaders, and layouts of what they bind |

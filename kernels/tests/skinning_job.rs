@@ -303,7 +303,7 @@ fn faults_of_jobs_are_named_before_anything_is_written() {
                 influences: 2,
                 ..input()
             },
-            "joints: a stride of 2 bytes; each vertex has 4",
+            "joints: a stride of 2 bytes; expected at least the 4 of a vertex",
         ),
         (
             SkinningInput {
@@ -318,7 +318,7 @@ fn faults_of_jobs_are_named_before_anything_is_written() {
                 positions: Strided::new(&positions, 0, 0),
                 ..input()
             },
-            "positions: a stride of 0 bytes; each vertex has 12",
+            "positions: a stride of 0 bytes; expected at least the 12 of a vertex",
         ),
         (
             SkinningInput {
@@ -339,14 +339,14 @@ fn faults_of_jobs_are_named_before_anything_is_written() {
                 influences: 0,
                 ..input()
             },
-            "influences: 0; a vertex needs 1 to 256",
+            "influences: 0; expected 1 to 256",
         ),
         (
             SkinningInput {
                 influences: 257,
                 ..input()
             },
-            "influences: 257; a vertex needs 1 to 256",
+            "influences: 257; expected 1 to 256",
         ),
     ];
     for (input, message) in faults {
@@ -398,11 +398,11 @@ fn faults_of_jobs_are_named_before_anything_is_written() {
     );
     assert_eq!(
         run(3, 0..2, 8, None),
-        refused("output positions: a stride of 8 bytes; each vertex has 12")
+        refused("output positions: a stride of 8 bytes; expected at least the 12 of a vertex")
     );
     assert_eq!(
         run(3, 0..2, 12, Some(0)),
-        refused("output normals: the job has none to skin")
+        refused("output normals: the input has none; expected no such output")
     );
     assert_eq!(
         run(3, 0..2, 13, None),

@@ -17,9 +17,9 @@
 //!
 //! # Floor plan
 //!
-//! Rooms from the ground up; each imports only what stands above it in this table, as `tests/architecture.rs` checks:
+//! Modules from the ground up; each imports only what stands above it in this table, as `tests/architecture.rs` checks:
 //!
-//! | room | holds |
+//! | module | holds |
 //! | --- | --- |
 //! | `layout` | structs that shaders share with Rust |
 //! | `wgsl` | the files, and complete shaders from them |

@@ -31,7 +31,7 @@ pub struct Arguments {
     /// Results to judge; with --run, a program
     #[arg(value_name = "NEW")]
     new: PathBuf,
-    /// Run both programs by turns, until each frame certainly changed, or by less than --detect
+    /// Run both programs alternately, until each frame has certainly changed, or certainly not by --detect
     #[arg(long)]
     run: bool,
     /// Most rounds of --run; results are looked at after 5, 8, 13, 20, 32 and 50
@@ -84,7 +84,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     finish(arguments, &comparison)
 }
 
-/// Runs two programs by turns, and compares them.
+/// Runs two programs alternately, and compares them.
 fn by_turns(arguments: &Arguments) -> anyhow::Result<Exit> {
     let folder = arguments.results.clone().unwrap_or_else(|| {
         let moment = now().replace(':', "-");
@@ -142,7 +142,10 @@ fn compared(base: &Recorded, new: &Recorded, detect: f64) -> anyhow::Result<Comp
         for (reason, count) in comparison.reasons() {
             reasons.push(format!("{reason} ({count} rows)"));
         }
-        bail!("nothing can be compared: {}", reasons.join("; "));
+        bail!(
+            "nothing can be compared: {}; expected rows of the same scene, instances, passes, options and backend",
+            reasons.join("; ")
+        );
     }
     Ok(comparison)
 }
@@ -153,7 +156,7 @@ fn finish(arguments: &Arguments, comparison: &Comparison) -> anyhow::Result<Exit
         && comparison.sensitivity.is_none()
         && comparison.failed.is_empty()
     {
-        let what = "--fail-above needs rounds, in which both programs ran by turns: skinbench compare --run OLD NEW";
+        let what = "--fail-above needs rounds, in which both programs run alternately: skinbench compare --run OLD NEW";
         return Err(UsageError(what.into()).into());
     }
     let shown = ShownRows {

@@ -44,7 +44,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let place = || file.display().to_string();
     let text = regular_file::read_text(file, MOST_BYTES).with_context(place)?;
-    let answer: Answer = serde_json::from_str(&text).with_context(place)?;
+    let answer: Answer = serde_json::from_str(&text)
+        .with_context(|| format!("{}: expected JSON as in corpus/README.md", place()))?;
     let folder = tempfile::tempdir()?;
     let expected = all_expected(folder.path())?;
     let judged = judge(&expected, &answer);

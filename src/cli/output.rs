@@ -15,7 +15,16 @@ pub fn write_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> anyhow::Result<()> {
-    results::write_file(path, write).with_context(|| format!("cannot write {}", path.display()))?;
+    let cannot = || format!("cannot write {}", path.display());
+    let folder = path.parent().unwrap_or(path);
+    if !folder.as_os_str().is_empty() && !folder.exists() {
+        bail!(
+            "{}: no folder {}; expected one that exists",
+            cannot(),
+            folder.display()
+        );
+    }
+    results::write_file(path, write).with_context(cannot)?;
     tell(format_args!("wrote {}", path.display()));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Runs of two programs by turns, for `skinbench compare --run`.
+//! Alternate runs of two programs, for `skinbench compare --run`.
 
 use super::common;
 use anyhow::{Context as _, bail};
@@ -114,10 +114,11 @@ impl<'a> Turns<'a> {
         if output.status.code() == Some(2) || !folder.join("summary.csv").exists() {
             let messages = String::from_utf8_lossy(&output.stderr);
             let last = messages.lines().rfind(|line| !line.trim().is_empty());
+            let last = last.unwrap_or("no results");
             bail!(
                 "{} run: {} ({})",
                 program.display(),
-                one_line(last.unwrap_or("no results"), MESSAGE),
+                one_line(last.trim_start_matches("error: "), MESSAGE),
                 output.status
             );
         }

@@ -79,7 +79,7 @@ pub fn text(comparison: &Comparison, shown: &ShownRows) -> String {
     match &comparison.sensitivity {
         Some(sensitivity) => text += &smallest(sensitivity, shown.detect),
         None => {
-            text += "ratios only: these are no rounds, in which both programs run by turns; \
+            text += "ratios only: these are no rounds, in which both programs run alternately; \
                      `skinbench compare --run OLD NEW` measures some\n";
         }
     }

@@ -314,6 +314,7 @@ impl Table {
     }
 
     /// Several tables one below the other, with as many columns each as fit a screen; the first column is repeated in each.
+    /// Where a column does not even fit beside the first, values stand below the name of their row.
     pub fn stacked(&self, screen: Screen) -> String {
         if screen.fits(self.text_width()) {
             return self.text();
@@ -322,8 +323,11 @@ impl Table {
         let mut rest = self.clone();
         while rest.headings.len() > 1 {
             let mut part = rest.clone();
-            while part.headings.len() > 2 && !screen.fits(part.text_width()) {
+            while part.headings.len() > 1 && !screen.fits(part.text_width()) {
                 part.remove(part.headings.len() - 1);
+            }
+            if part.headings.len() == 1 {
+                return self.listed(screen);
             }
             if !text.is_empty() {
                 text += "\n";
@@ -331,6 +335,22 @@ impl Table {
             text += &part.text();
             for _ in 1..part.headings.len() {
                 rest.remove(1);
+            }
+        }
+        text
+    }
+
+    /// Each row's name with its values below, one a line.
+    fn listed(&self, screen: Screen) -> String {
+        let headings = self.headings.iter().skip(1);
+        let lengths = headings.map(|heading| heading.text.chars().count());
+        let longest = lengths.max().unwrap_or(0);
+        let mut text = String::new();
+        for row in &self.rows {
+            text += &screen.wrapped(&format!("{}\n", row[0]));
+            for (heading, value) in self.headings.iter().zip(row).skip(1) {
+                let line = format!("{:GAP$}{:longest$}{:GAP$}{value}\n", "", heading.text, "");
+                text += &screen.wrapped(&line);
             }
         }
         text

@@ -198,7 +198,7 @@ type Sides<'a> = [Vec<&'a Row>; 2];
 struct MeasuredPair {
     /// Median in the base and in the new set, in nanoseconds, over all runs of each.
     medians: [f64; 2],
-    /// The rounds of both, if they ran by turns.
+    /// The rounds of both, if they ran alternately.
     rounds: Option<Rounds>,
 }
 

@@ -24,6 +24,10 @@ impl Problem {
 
     /// An error of reading a file or folder.
     pub(super) fn reading(place: impl AsRef<Path>, error: &io::Error) -> Self {
-        Self::at(place, format!("cannot read: {error}"))
+        let what = match error.kind() {
+            io::ErrorKind::NotFound => "no such file or folder".into(),
+            _ => format!("cannot read: {error}"),
+        };
+        Self::at(place, what)
     }
 }

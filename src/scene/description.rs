@@ -33,7 +33,7 @@ impl<'de> Deserialize<'de> for ClipChoice {
         impl de::Visitor<'_> for Visitor {
             type Value = ClipChoice;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a clip's name or index")
+                f.write_str("a clip's name or number")
             }
             fn visit_str<E: de::Error>(self, name: &str) -> Result<ClipChoice, E> {
                 Ok(ClipChoice::of(name))

@@ -21,11 +21,11 @@ pub fn find_clip(model: &str, clips: &[Clip], wanted: &str) -> Result<u32, Strin
     let unknown = if names.is_empty() {
         format!("unknown clip {wanted:?};")
     } else {
-        format!("{} or", wording::unknown("clip", wanted, &names))
+        format!("{}, or", wording::unknown("clip", wanted, &names))
     };
     Err(match clips.len() {
         0 => format!("{unknown} {model:?} has no clips"),
-        1 => format!("{unknown} index 0"),
-        count => format!("{unknown} an index, 0 to {}", count - 1),
+        1 => format!("{unknown} number 0"),
+        count => format!("{unknown} a number, 0 to {}", count - 1),
     })
 }

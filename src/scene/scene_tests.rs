@@ -120,7 +120,7 @@ fn wrong_scenes_name_the_place_and_what_is_accepted() {
         ),
         (
             group("clip = 1.5"),
-            "test.toml:3:8: invalid type: floating point `1.5`, expected a clip's name or index",
+            "test.toml:3:8: invalid type: floating point `1.5`, expected a clip's name or number",
         ),
         (
             group("vertices = 0"),
@@ -291,7 +291,7 @@ fn wrong_models_and_clips_name_their_place() {
     let error = |text| parse(text).unwrap().build(MEMORY).unwrap_err().to_string();
     assert_eq!(
         error("[[group]]\nmodel = \"walker\"\nclip = \"wlak\""),
-        "test.toml:3:8: unknown clip \"wlak\"; did you mean \"walk\"? expected idle, walk, run or wave or an index, 0 to 3"
+        "test.toml:3:8: unknown clip \"wlak\"; did you mean \"walk\"? expected idle, walk, run or wave, or a number, 0 to 3"
     );
     assert!(
         error("[[group]]\nmodel = \"walker\"\nclip = 4")
@@ -437,7 +437,7 @@ fn wrong_layers_name_the_place_and_what_is_accepted() {
         .to_string();
     assert_eq!(
         all,
-        "test.toml:5:8: clip = \"*\"; expected one clip, by name or index"
+        "test.toml:5:8: clip = \"*\"; expected one clip, by name or number"
     );
 }
 

@@ -340,7 +340,7 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         (
             "run --clip fly",
             1,
-            "--clip for walkers: walker: unknown clip \"fly\"; expected idle, walk, run or wave or an",
+            "--clip for walkers: walker: unknown clip \"fly\"; expected idle, walk, run or wave, or a",
         ),
         (
             "inspect walkers",
@@ -570,13 +570,17 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
             2,
             "'-3' for '--fail-above <PERCENT>': expected a percentage, such as 5%",
         ),
-        ("compare one two", 1, "one: cannot read: "),
+        ("compare one two", 1, "one: no such file or folder"),
         (
             "report",
             2,
             "required arguments were not provided: <RESULTS>...",
         ),
-        ("report missing -o out.html", 1, "missing: cannot read: "),
+        (
+            "report missing -o out.html",
+            1,
+            "missing: no such file or folder",
+        ),
         (
             "report . -o out.html",
             1,
@@ -702,12 +706,12 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         (
             "dump walker --clip 9 -o out.csv",
             1,
-            "walker: unknown clip \"9\"; expected idle, walk, run or wave or an index",
+            "walker: unknown clip \"9\"; expected idle, walk, run or wave, or a number",
         ),
         (
             "dump walker -o missing/out.csv",
             1,
-            "cannot write missing/out.csv: ",
+            "cannot write missing/out.csv: no folder missing",
         ),
     ] {
         let folder = empty_folder();

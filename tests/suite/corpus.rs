@@ -62,7 +62,9 @@ fn the_corpus_judges_engines() {
     let unreadable = ran(skinbench(&folder, "corpus --check answer.json"));
     assert_eq!(unreadable.code, Some(1));
     assert!(
-        unreadable.notes.contains("answer.json: invalid type"),
+        unreadable
+            .notes
+            .contains("answer.json: expected JSON as in corpus/README.md: invalid type"),
         "{}",
         unreadable.notes
     );

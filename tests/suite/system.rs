@@ -372,7 +372,7 @@ fn errors_name_the_file_that_was_asked_for() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
         said,
-        "error: cannot write missing/out.csv: No such file or directory (os error 2)\n"
+        "error: cannot write missing/out.csv: no folder missing; expected one that exists\n"
     );
     let path = PathBuf::from(OsStr::from_bytes(b"."));
     let output = process(&folder, "dump walker -o")

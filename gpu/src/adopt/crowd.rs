@@ -28,8 +28,14 @@ impl AdoptedCrowd {
         crowd: &Crowd,
         kernels: &'static [&'static SkinKernel],
     ) -> Result<Self> {
-        needs(!kernels.is_empty(), "no kernel is named")?;
-        needs(crowd.instance_count() > 0, "the crowd has no instance")?;
+        needs(
+            !kernels.is_empty(),
+            "no kernel is named; expected at least one, such as CANDIDATES",
+        )?;
+        needs(
+            crowd.instance_count() > 0,
+            "the crowd has no instance; expected at least one",
+        )?;
         for kernel in kernels {
             check_kernel(kernel, crowd)?;
             let name = kernel.name;
@@ -65,7 +71,9 @@ impl AdoptedCrowd {
     /// As [`AdoptedMesh::bind`](crate::AdoptedMesh::bind), or there are not as many slices as chunks.
     pub fn bind(&self, vertices: &[wgpu::BufferSlice]) -> Result<Vertices> {
         let chunks = self.output_bytes.len();
-        let message = format!("{} slices of vertices for {chunks} chunks", vertices.len());
+        let found = vertices.len();
+        let message =
+            format!("{found} slices of vertices; expected one for each of {chunks} chunks");
         needs(vertices.len() == chunks, &message)?;
         let mut outputs = Vec::with_capacity(chunks);
         for (&slice, &bytes) in vertices.iter().zip(&self.output_bytes) {

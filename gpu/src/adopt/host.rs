@@ -86,11 +86,15 @@ pub(super) fn check_kernel(kernel: &SkinKernel, crowd: &Crowd) -> Result<()> {
     let name = kernel.name;
     needs(
         !kernel.is_merged(),
-        &format!("the kernel {name} skins chunks of several models"),
+        &format!(
+            "the kernel {name} skins chunks of several models; expected one that skins models one by one"
+        ),
     )?;
     needs(
         kernel.output.is_none(),
-        &format!("the kernel {name} writes positions apart from normals"),
+        &format!(
+            "the kernel {name} writes positions apart from normals; expected one that writes whole vertices"
+        ),
     )?;
     for lack in kernel.lacks {
         if let Some(refusal) = lack.refusal(crowd, &Job::default()) {
@@ -128,7 +132,7 @@ pub(super) fn bound(
     )?;
     if slice.size() < bytes {
         return Err(BackendError::TooLarge(format!(
-            "{what} take {bytes} bytes; their slice has {}",
+            "{what} take {bytes} bytes; their slice has only {}",
             slice.size()
         )));
     }

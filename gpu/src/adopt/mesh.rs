@@ -157,12 +157,13 @@ impl AdoptedMesh {
         let workgroups = gpu.workgroups_by(&rule, instances, 0);
         let limit = gpu.adapter.workgroup_limit;
         let most = u64::from(limit) * u64::from(rule.at_once);
-        let message = format!("the device skins {most} instances at once; not {instances}");
+        let message = format!("{instances} instances; the device skins at most {most} at once");
         needs(workgroups[1] <= limit, &message)?;
         let targets = self.targets;
-        let message = format!("the mesh has {targets} morph targets; their weights are missing");
+        let message =
+            format!("the mesh has {targets} morph targets; expected a buffer of their weights");
         needs(targets == 0 || buffers.weights.is_some(), &message)?;
-        let message = "weights for a mesh without morph targets";
+        let message = "weights for a mesh without morph targets; expected none";
         needs(targets > 0 || buffers.weights.is_none(), message)?;
 
         let all = |bytes: u64| bytes.saturating_mul(instances.into());

@@ -43,10 +43,10 @@ impl MeshSlices<'_> {
     /// Checks that slices have one length, and that every vertex has weights and matrices that exist.
     pub(super) fn check(&self, format: VertexFormat) -> Result<()> {
         let count = self.positions.len();
-        needs(count > 0, "the mesh has no vertex")?;
+        needs(count > 0, "the mesh has no vertex; expected at least one")?;
         needs(
             u32::try_from(count).is_ok() && u32::try_from(self.matrices).is_ok(),
-            "the mesh has more than 2^32 vertices or matrices",
+            "the mesh has more than 2^32 vertices or matrices; expected fewer",
         )?;
         let asked = |has: bool, len: usize| if has { len } else { count };
         let has_normals = format.attributes != Attributes::P;
@@ -57,7 +57,7 @@ impl MeshSlices<'_> {
             ("normals", asked(has_normals, self.normals.len())),
             ("tangents", asked(has_tangents, self.tangents.len())),
         ] {
-            let message = format!("{length} {name} for {count} positions");
+            let message = format!("{length} {name} for {count} positions; expected as many");
             needs(length == count, &message)?;
         }
         for (number, target) in self.targets.iter().enumerate() {
@@ -72,8 +72,9 @@ impl MeshSlices<'_> {
                     asked(!target.tangents.is_empty(), target.tangents.len()),
                 ),
             ] {
-                let message =
-                    format!("morph target {number} has {length} {name} for {count} vertices");
+                let message = format!(
+                    "morph target {number} has {length} {name} for {count} vertices; expected as many"
+                );
                 needs(length == count, &message)?;
             }
         }
@@ -81,12 +82,12 @@ impl MeshSlices<'_> {
             let sum: f32 = weights.iter().sum();
             let usable = weights.iter().all(|weight| *weight >= 0.0) && sum.is_normal();
             let message = format!(
-                "vertex {vertex} has the weights {weights:?}; expected a positive sum of none below 0"
+                "vertex {vertex} has the weights {weights:?}; expected none below 0, and one above"
             );
             needs(usable, &message)?;
             for (joint, weight) in joints.iter().zip(weights) {
                 let message = format!(
-                    "vertex {vertex} follows matrix {joint}; an instance has {}",
+                    "vertex {vertex} follows matrix {joint}; an instance has {}, from 0 on",
                     self.matrices
                 );
                 needs(

@@ -25,7 +25,7 @@ pub enum JobError {
         stride: usize,
     },
     /// Vertices that overlap.
-    #[error("{array}: a stride of {stride} bytes; each vertex has {width}")]
+    #[error("{array}: a stride of {stride} bytes; expected at least the {width} of a vertex")]
     Stride {
         /// Name of the array.
         array: &'static str,
@@ -35,13 +35,13 @@ pub enum JobError {
         width: usize,
     },
     /// Vertices that no matrix moves, or more influences than there may be.
-    #[error("influences: {given}; a vertex needs 1 to {MOST_INFLUENCES}")]
+    #[error("influences: {given}; expected 1 to {MOST_INFLUENCES}")]
     Influences {
         /// Influences of a vertex.
         given: usize,
     },
     /// An output whose input is missing.
-    #[error("{array}: the job has none to skin")]
+    #[error("{array}: the input has none; expected no such output")]
     NoInput {
         /// Name of the array.
         array: &'static str,

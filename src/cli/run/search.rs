@@ -262,7 +262,7 @@ fn by_time(scene: &str, SearchBounds { fits, exceeds }: SearchBounds) -> String 
     let exceeds = exceeds.filter(|bound| bound.1.is_finite());
     let Some((instances, _)) = fits else {
         return match exceeds {
-            Some(_) => "not even one fits".into(),
+            Some((_, ns)) => format!("not even one fits: its frame takes {}", duration(ns as u64)),
             None => "not measured".into(),
         };
     };

@@ -69,7 +69,7 @@ pub fn layers(group: &TableKeys, weight: f64, play: &Play) -> Result<Vec<LayerPl
 fn layer(keys: &TableKeys) -> Result<LayerPlan, DataError> {
     keys.check(LAYER_KEYS)?;
     let ClipChoice::Named(clip) = keys.required("clip")? else {
-        return Err(keys.error("clip", "clip = \"*\"; expected one clip, by name or index"));
+        return Err(keys.error("clip", "clip = \"*\"; expected one clip, by name or number"));
     };
     let kind = keys.get("kind")?.unwrap_or(LayerKind::Override);
     let weight = match kind {

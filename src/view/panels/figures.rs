@@ -222,10 +222,7 @@ fn stages(ui: &mut egui::Ui, index: usize, side: &SideShown) {
     let frame = side.frame.as_secs_f32() * 1e3;
     ui.horizontal(|ui| {
         ui.colored_label(SIDES[index], egui::RichText::new(&side.backend).strong());
-        at_right(
-            ui,
-            egui::RichText::new(format!("{frame:.2} ms")).monospace(),
-        );
+        at_right(ui, milliseconds(frame));
     });
     ui.small(&side.device);
     ui.spacing_mut().item_spacing.y = 1.0;
@@ -254,12 +251,18 @@ fn stages(ui: &mut egui::Ui, index: usize, side: &SideShown) {
             let filled =
                 egui::Rect::from_min_size(rect.min, Vec2::new(rect.width() * share, rect.height()));
             ui.painter().rect_filled(filled, 2.0, color_of(stage));
-            at_right(ui, egui::RichText::new(format!("{ms:.2} ms")).monospace());
+            at_right(ui, milliseconds(ms));
         });
     }
     if let Some(problem) = &side.problem {
         ui.colored_label(problem_color(ui), problem);
     }
+}
+
+/// A time with two decimals; from 100 ms on without, which would not fit beside its bar.
+fn milliseconds(ms: f32) -> egui::RichText {
+    let decimals = if ms < 100.0 { 2 } else { 0 };
+    egui::RichText::new(format!("{ms:.decimals$} ms")).monospace()
 }
 
 /// The area of a bar of this width.

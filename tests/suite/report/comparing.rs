@@ -263,7 +263,7 @@ fn two_programs_run_by_turns() {
         (
             "compare --run ./copy ./copy -o third -- no-such-scene".into(),
             1,
-            "./copy run: error: ",
+            "./copy run: unknown scene \"no-such-scene\"",
         ),
         (
             "compare --run ./copy ./copy --rounds 4".into(),

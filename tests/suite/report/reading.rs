@@ -315,7 +315,7 @@ fn folders_without_results_and_mixed_hosts_are_named() {
     let error = Recorded::read(&[empty.path().join("none")])
         .unwrap_err()
         .to_string();
-    assert!(error.contains("cannot read: "), "{error}");
+    assert!(error.contains("none: no such file or folder"), "{error}");
 
     let folder = changed(
         |text| with_raw_field(&text, 3, "cpu", "Another CPU"),

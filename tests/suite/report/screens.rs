@@ -130,6 +130,35 @@ cpu-simd:lanes has the smallest median, 1.50 ms a frame. The times vary too much
 }
 
 #[test]
+fn at_40_characters_values_stand_below_the_name_of_their_row() {
+    assert_data_eq!(
+        printed(&few(), Screen::Narrow(40), false),
+        str![[r#"
+smoke: 3 instances, 3,494 vertices, 201
+  joints, 1 pass of 160x90
+processor, 8 threads; adapter
+
+cpu-simd:lanes
+  frame   1.50 ms ± 0 %
+  pose    50.0 µs
+  skin    1.45 ms
+  status  ok
+cpu-simd:lanes-interleaved
+  frame   3.71 ms ± 0 %
+  pose    50.0 µs
+  skin    2.64 ms
+  status  ok
+gpu-vertex
+  frame   9.93 ms ± 0 %
+  pose    60.0 µs
+  skin    in draw
+  status  ok
+...
+"#]]
+    );
+}
+
+#[test]
 fn at_120_characters_more_columns_fit() {
     assert_data_eq!(
         printed(&few(), Screen::Narrow(120), false),
