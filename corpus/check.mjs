@@ -29,7 +29,7 @@ function largest(errors) {
 
 /** The error of the answer that is nearest, of those that count as right. */
 function nearest(moment, name, got, measure) {
-  const answers = [moment[name], moment[`${name}_or`]].filter(Boolean);
+  const answers = [moment[name], ...(moment[`${name}_or`] ?? [])];
   const found = answers.map((want) => largest(want.map((w, vertex) => measure(got[vertex], w))));
   return found.reduce((a, b) => (b.error < a.error ? b : a));
 }

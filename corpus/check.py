@@ -37,7 +37,7 @@ def largest(errors):
 
 def nearest(moment, name, got, measure):
     """The error of the answer that is nearest, of those that count as right."""
-    answers = [moment[key] for key in (name, name + "_or") if key in moment]
+    answers = [moment[name], *moment.get(name + "_or", [])]
     return min(largest(measure(g, w) for g, w in zip(got, want)) for want in answers)
 
 

@@ -310,7 +310,7 @@ def answer(expected, folder, mutant=None):
 
 
 def error(expected, moments):
-    """Largest distance over the diagonal, and largest difference of directions. The better of two answers counts."""
+    """Largest distance over the diagonal, and largest difference of directions. The best of several answers counts."""
     def apart(got, want):
         if got is None or want is None:
             return 0.0 if want is None else 2.0
@@ -320,7 +320,7 @@ def error(expected, moments):
         for kind in ("positions", "normals", "tangents"):
             if kind not in want:
                 continue
-            answers = [want[name] for name in (kind, kind + "_or") if name in want]
+            answers = [want[kind], *want.get(kind + "_or", [])]
             off = min(max(map(apart, got[kind], rows)) for rows in answers)
             if kind == "positions":
                 position = max(position, off / expected["diagonal"])

@@ -3,8 +3,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 /**
- * Prints the answer of an engine. `show(bytes, expected, moment)` returns the vertices of a file at a moment, as one list of
- * [x, y, z] for each of the expected parts; what it throws is why the engine refuses the file.
+ * Prints the answer of an engine. `show(bytes, expected, moment)` returns the vertices of a file at a moment: for each of the
+ * expected parts `{ positions: [[x, y, z]...], normals: [[x, y, z]...] }`, without normals where the engine computes none. What
+ * it throws is why the engine refuses the file.
  */
 export async function answer(engine, version, show) {
   const folder = path.join(import.meta.dirname, '../assets');
@@ -22,7 +23,11 @@ async function answered(bytes, expected, show) {
   for (const { time, animation } of expected.moments) {
     try {
       const parts = await show(bytes, expected, { time, animation });
-      moments.push({ time, positions: parts.flat() });
+      const told = { time };
+      for (const name of ['positions', 'normals']) {
+        if (parts.every((part) => part[name])) told[name] = parts.flatMap((part) => part[name]);
+      }
+      moments.push(told);
     } catch (error) {
       return { refused: `${error?.message ?? error}`.split('\n')[0] };
     }

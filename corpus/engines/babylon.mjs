@@ -1,4 +1,4 @@
-// Babylon.js: its loader, animation groups, and the positions that Mesh computes on the processor; without a display.
+// Babylon.js: its loader, animation groups, and the positions and normals that Mesh computes on the processor; without a display.
 import { createRequire } from 'node:module';
 import { answer } from './answer.mjs';
 
@@ -32,11 +32,12 @@ await answer('Babylon.js', BABYLON.Engine.Version, async (bytes, expected, { tim
   const meshes = scene.meshes.filter((mesh) => mesh.getTotalVertices() > 0);
   const parts = expected.parts.map(({ vertices }, part) => {
     const mesh = meshes[part];
-    const numbers = mesh.getPositionData(true, true);
-    return Array.from({ length: vertices }, (_, vertex) => {
-      const position = BABYLON.Vector3.FromArray(numbers, 3 * vertex);
-      return BABYLON.Vector3.TransformCoordinates(position, mesh.getWorldMatrix()).asArray();
-    });
+    const world = mesh.getWorldMatrix();
+    const shown = (numbers, transform) =>
+      Array.from({ length: vertices }, (_, vertex) => transform(BABYLON.Vector3.FromArray(numbers, 3 * vertex), world).asArray());
+    const positions = shown(mesh.getPositionData(true, true), BABYLON.Vector3.TransformCoordinates);
+    const normals = mesh.getNormalsData(true, true);
+    return normals ? { positions, normals: shown(normals, BABYLON.Vector3.TransformNormal) } : { positions };
   });
   scene.dispose();
   return parts;

@@ -19,14 +19,14 @@ def show(path, expected, moment):
     graph = bpy.context.evaluated_depsgraph_get()
     # Names count up in the order of nodes.
     objects = sorted((o for o in scene.objects if o.type == "MESH"), key=lambda o: o.name)
-    parts = []
+    positions = []
     for shown in objects:
         shown = shown.evaluated_get(graph)
         for vertex in shown.data.vertices:
             x, y, z = shown.matrix_world @ vertex.co
             # Blender's z is up.
-            parts.append([x, z, -y])
-    return [parts]
+            positions.append([x, z, -y])
+    return [{"positions": positions}]
 
 
 def play(data, animation):

@@ -31,11 +31,12 @@ def show(path, expected, moment):
 
 def vertices(geom, world):
     shown = geom.get_vertex_data().animate_vertices(True, Thread.get_current_thread())
-    reader = GeomVertexReader(shown, "vertex")
-    positions = []
-    while not reader.is_at_end():
-        positions.append(list(world.xform_point(reader.get_data3())))
-    return positions
+    part = {}
+    for name, column, transform in (("positions", "vertex", world.xform_point), ("normals", "normal", world.xform_vec)):
+        if shown.has_column(column):
+            reader = GeomVertexReader(shown, column)
+            part[name] = [list(transform(reader.get_data3())) for _ in range(shown.get_num_rows())]
+    return part
 
 
 answer("Panda3D", PandaSystem.get_version_string(), show)

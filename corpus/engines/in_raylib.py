@@ -20,8 +20,14 @@ def show(path, expected, moment):
     for index in range(model.meshCount):
         mesh = model.meshes[index]
         is_posed = moment["animation"] is not None and mesh.animVertices != rl.ffi.NULL
-        numbers = mesh.animVertices if is_posed else mesh.vertices
-        parts.append([list(numbers[3 * i : 3 * i + 3]) for i in range(mesh.vertexCount)])
+        numbers = {
+            "positions": mesh.animVertices if is_posed else mesh.vertices,
+            "normals": mesh.animNormals if is_posed else mesh.normals,
+        }
+        parts.append({
+            name: [list(list_[3 * i : 3 * i + 3]) for i in range(mesh.vertexCount)]
+            for name, list_ in numbers.items() if list_ != rl.ffi.NULL
+        })
     if not parts:
         raise ValueError("no mesh is loaded")
     return parts

@@ -17,8 +17,12 @@ def show(path, expected, moment):
     parts = []
     leaves = reader.GetOutput().NewIterator()
     while not leaves.IsDoneWithTraversal():
-        points = leaves.GetCurrentDataObject().GetPoints()
-        parts.append([points.GetPoint(i) for i in range(points.GetNumberOfPoints())])
+        shown = leaves.GetCurrentDataObject()
+        part = {"positions": [shown.GetPoint(i) for i in range(shown.GetNumberOfPoints())]}
+        normals = shown.GetPointData().GetNormals()
+        if normals is not None:
+            part["normals"] = [normals.GetTuple3(i) for i in range(shown.GetNumberOfPoints())]
+        parts.append(part)
         leaves.GoToNextItem()
     if not parts:
         raise ValueError("the reader fails")

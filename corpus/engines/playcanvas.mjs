@@ -75,12 +75,13 @@ function vertices({ mesh, node, skinInstance, morphInstance }) {
   if (morphInstance) morph(morphInstance, positions);
   const joints = skinInstance && stream(mesh, pc.SEMANTIC_BLENDINDICES);
   const weights = skinInstance && stream(mesh, pc.SEMANTIC_BLENDWEIGHT);
-  return positions.map((position, vertex) => {
+  const shown = positions.map((position, vertex) => {
     const point = new pc.Vec3(...position);
     if (skinInstance) blended(skinInstance.matrices, joints[vertex], weights[vertex]).transformPoint(point, point);
     node.getWorldTransform().transformPoint(point, point);
     return [point.x, point.y, point.z];
   });
+  return { positions: shown };
 }
 
 let frame = 0;

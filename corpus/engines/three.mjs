@@ -25,9 +25,10 @@ await answer('three.js', THREE.REVISION, async (bytes, expected, { time, animati
   scene.traverse((object) => object.isMesh && meshes.set(parser.associations.get(object)?.nodes, object));
   return expected.parts.map(({ node, vertices }) => {
     const mesh = meshes.get(node);
-    return Array.from({ length: vertices }, (_, vertex) => {
+    const positions = Array.from({ length: vertices }, (_, vertex) => {
       const position = mesh.getVertexPosition(vertex, new THREE.Vector3());
       return position.applyMatrix4(mesh.matrixWorld).toArray();
     });
+    return { positions };
   });
 });

@@ -133,9 +133,9 @@ impl Judged {
     }
 
     fn include(&mut self, moment: &Moment, shown: &Shown, diagonal: f64) {
-        let answers = [Some(&moment.positions), moment.positions_or.as_ref()];
+        let answers = [&moment.positions].into_iter().chain(&moment.positions_or);
         let mut nearest: Option<(f64, usize)> = None;
-        for positions in answers.into_iter().flatten() {
+        for positions in answers {
             let mut farthest = (0.0, 0);
             for (vertex, (got, want)) in shown.positions.iter().zip(positions).enumerate() {
                 let mut distance = vector(got).distance((*want).into()) / diagonal;
@@ -156,13 +156,12 @@ impl Judged {
             self.position = distance;
             self.worst = (moment.time, vertex);
         }
-        let normals = [moment.normals.as_ref(), moment.normals_or.as_ref()];
-        for (got, answers) in [
-            (&shown.normals, normals),
-            (&shown.tangents, [moment.tangents.as_ref(), None]),
+        for (got, want, others) in [
+            (&shown.normals, &moment.normals, &moment.normals_or),
+            (&shown.tangents, &moment.tangents, &Vec::new()),
         ] {
             let Some(got) = got else { continue };
-            let angles = answers.into_iter().flatten().map(|want| widest(got, want));
+            let angles = want.iter().chain(others).map(|want| widest(got, want));
             if let Some(nearest) = angles.reduce(f64::min) {
                 self.direction = self.direction.max(nearest);
             }
@@ -293,12 +292,31 @@ mod tests {
             .unwrap();
         let moments = &mut answer.assets.get_mut("weights-sum-half").unwrap().moments;
         for (shown, moment) in moments.iter_mut().zip(&halves.moments) {
-            let other = moment.positions_or.as_ref().unwrap();
+            let other = &moment.positions_or[0];
             assert_ne!(other, &moment.positions);
             shown.positions = other.iter().map(|row| row.map(Some)).collect();
         }
         let judged = judge(&expected, &answer);
         assert_eq!(of(&judged, "weights-sum-half").judgement, Judgement::Right);
+    }
+
+    #[test]
+    fn every_way_to_move_normals_counts_where_the_specification_is_silent() {
+        let folder = tempfile::tempdir().unwrap();
+        let expected = all_expected(folder.path()).unwrap();
+        let name = "untouched-properties";
+        let scaled = expected.iter().find(|e| e.asset == name).unwrap();
+        for other in 0..3 {
+            let mut answer = perfect(&expected);
+            let moments = &mut answer.assets.get_mut(name).unwrap().moments;
+            for (shown, moment) in moments.iter_mut().zip(&scaled.moments).skip(1) {
+                let normals = &moment.normals_or[other];
+                assert_ne!(Some(normals), moment.normals.as_ref());
+                shown.normals = Some(normals.iter().map(|row| row.map(|n| n.map(Some))).collect());
+            }
+            let judged = judge(&expected, &answer);
+            assert_eq!(of(&judged, name).judgement, Judgement::Right, "{other}");
+        }
     }
 
     /// The kernels for one character, in f32, as one more engine.

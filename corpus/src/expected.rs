@@ -1,7 +1,7 @@
 //! The vertices that an asset shows, by the f64 reference of the kernels.
 
 use crate::asset::Asset;
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 use serde::{Deserialize, Serialize};
 use skinbench_formats::{Request, Vertices, load_with};
 use skinbench_kernels::crowd::{Crowd, Layer, REST};
@@ -55,7 +55,7 @@ pub struct Tolerance {
     pub derivation: String,
 }
 
-/// The vertices at a time. The lists named `_or` are another answer that counts as right.
+/// The vertices at a time. Those named `_or` are lists of other answers that count as right.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Moment {
     /// Animation of the file; none for the pose of its nodes.
@@ -65,14 +65,15 @@ pub struct Moment {
     /// In world space.
     pub positions: Vec<[f64; 3]>,
     /// Positions by what the engine may choose.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub positions_or: Option<Vec<[f64; 3]>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub positions_or: Vec<Vec<[f64; 3]>>,
     /// Of length 1; null where there is no direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub normals: Option<Vec<Direction>>,
-    /// Normals by the inverse transpose, where it makes a difference.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub normals_or: Option<Vec<Direction>>,
+    /// Normals by inverse transposes, where they make a difference: by that of the blended matrix, and by those of the
+    /// joints, blended as they are or with normals of length 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub normals_or: Vec<Vec<Direction>>,
     /// Directions of tangents, without their handedness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tangents: Option<Vec<Direction>>,
@@ -239,9 +240,9 @@ fn moment(
     time: f32,
 ) -> Moment {
     let mut positions = Vec::new();
-    let mut positions_or = Vec::new();
+    let mut other_positions = Vec::new();
     let mut normals = Vec::new();
-    let mut normals_or = Vec::new();
+    let mut other_normals = [const { Vec::new() }; 3];
     let mut tangents = Vec::new();
     for (index, &vertex) in order.iter().enumerate() {
         let skinned = |normals| pose.skin(model, vertex, normals, Blending::Linear);
@@ -253,26 +254,55 @@ fn moment(
         // The model's weights sum to 1. A sum of other weights is as much longer.
         let sum = asset.weight_sum.map_or(1.0, |sum| sum(index));
         positions.push(rounded(position * sum));
-        positions_or.push(rounded(position));
+        other_positions.push(rounded(position));
         normals.push(direction(normal * sum));
         // By cofactors: the inverse transpose times the determinant, which may be negative.
         let exact = skinned(Normals::Exact).normal;
         let side = if exact.dot(normal) < 0.0 { -sum } else { sum };
-        normals_or.push(direction(exact * side));
+        let [by_joints, by_units] = by_joints(model, pose, vertex, normal);
+        let others = [exact * side, by_joints * sum, by_units * sum];
+        for (list, other) in other_normals.iter_mut().zip(others) {
+            list.push(direction(other));
+        }
         tangents.push(direction(tangent.truncate() * sum));
     }
     let has_normals = model.mesh().primitives().iter().all(|p| p.has_normals);
     let has_tangents = has_normals && model.mesh().tangents().is_some();
-    let differs = has_normals && normals.iter().zip(&normals_or).any(|(a, b)| apart(*a, *b));
+    let mut normals_or: Vec<Vec<Direction>> = Vec::new();
+    for list in other_normals {
+        let is_known =
+            |known: &Vec<Direction>| !known.iter().zip(&list).any(|(a, b)| apart(*a, *b));
+        if has_normals && !is_known(&normals) && !normals_or.iter().any(is_known) {
+            normals_or.push(list);
+        }
+    }
     Moment {
         animation: asset.animation,
         time: time.into(),
         positions,
-        positions_or: asset.weight_sum.is_some().then_some(positions_or),
+        positions_or: Vec::from_iter(asset.weight_sum.map(|_| other_positions)),
         normals: has_normals.then_some(normals),
-        normals_or: differs.then_some(normals_or),
+        normals_or,
         tangents: has_tangents.then_some(tangents),
     }
+}
+
+/// A normal by the inverse transposes of its joints, from the one by the blended matrix: their blend as they are, and of normals
+/// of length 1. Where there is no inverse it stays.
+fn by_joints(model: &Model, pose: &ReferencePose, vertex: usize, normal: DVec3) -> [DVec3; 2] {
+    let mut blended = DMat3::ZERO;
+    for (entry, weight) in model.mesh().influences_of(vertex) {
+        blended += pose.palette[usize::from(entry)].matrix3 * f64::from(weight);
+    }
+    let stored = blended.inverse() * normal;
+    let mut sums = [DVec3::ZERO; 2];
+    for (entry, weight) in model.mesh().influences_of(vertex) {
+        let inverse = pose.palette[usize::from(entry)].matrix3.inverse();
+        let own = inverse.transpose() * stored;
+        sums[0] += own * f64::from(weight);
+        sums[1] += own.normalize_or_zero() * f64::from(weight);
+    }
+    sums.map(|sum| if sum.is_finite() { sum } else { normal })
 }
 
 fn apart(a: Direction, b: Direction) -> bool {

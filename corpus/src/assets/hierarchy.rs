@@ -20,7 +20,7 @@ pub const ASSETS: [Asset; 24] = [
     Asset::new("parent-scaled", "joint-hierarchy", "Mesh and joints are below a node of scale 100, as exports in centimetres are.", parent_scaled),
     Asset::new("parent-mirrored", "transformations", "Mesh and joints are below a node of scale -1 along x: the arm is mirrored.", parent_mirrored),
     Asset::new("parent-uneven", "transformations", "Joints that turn are below a node that scales unevenly: they are sheared.", parent_uneven)
-        .open("Normals by the matrix of positions or by its inverse transpose."),
+        .open("Normals by the matrix of positions, by its inverse transpose, or by a blend of those of the joints."),
     Asset::new("parent-animated", "joint-hierarchy", "A node above the joints, which is no joint, is animated.", parent_animated),
     Asset::new("helper-between-joints", "joint-hierarchy", "A node that is no joint is between the joints, moved and turned.", helper_between_joints),
     Asset::new("helper-animated", "joint-hierarchy", "A node that is no joint is between the joints, and is animated.", helper_animated),

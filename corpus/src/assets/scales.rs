@@ -18,7 +18,7 @@ pub const ASSETS: [Asset; 6] = [
         "A joint scales unevenly above a joint that turns, which is sheared.",
         || scaled([[1.0; 3], [2.0, 1.0, 0.5], [1.0, 3.0, 1.0]]),
     )
-    .open("Normals by the matrix of positions or by its inverse transpose."),
+    .open("Normals by the matrix of positions, by its inverse transpose, or by a blend of those of the joints."),
     Asset::new(
         "scale-negative",
         "transformations",

@@ -210,6 +210,10 @@ struct Player {
 
 /// A crowd that changes between frames: instances come and go, change clips, and are placed, overridden and hidden. Nothing
 /// is allocated after its creation. [`CrowdPose`](crate::pose::CrowdPose) and devices pose [`LiveCrowd::crowd`].
+///
+/// # Limits
+/// Only the first layer of a group fades inertially. Hidden instances are still posed and skinned, to a point. There are no update
+/// rates: every instance is posed at every time.
 #[derive(Debug, Clone)]
 pub struct LiveCrowd {
     crowd: Crowd,
@@ -486,7 +490,7 @@ impl LiveCrowd {
         Ok(())
     }
 
-    /// Returns whether an instance of the crowd is hidden or does not exist, so that it need not be skinned and drawn.
+    /// Returns whether an instance of the crowd is hidden or does not exist, so that it need not be drawn.
     ///
     /// # Panics
     /// The crowd has no place for such an instance.
