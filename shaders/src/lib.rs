@@ -29,6 +29,9 @@ pub mod layout;
 pub mod reflection;
 pub mod wgsl;
 
+#[doc(inline)]
 pub use layout::WORKGROUP;
+#[doc(inline)]
 pub use reflection::Interface;
+#[doc(inline)]
 pub use wgsl::{Role, shader};
