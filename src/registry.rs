@@ -256,10 +256,24 @@ pub fn vertex_forms() -> Vec<(&'static str, MeshForm, PaletteForm)> {
     found
 }
 
-/// One line about a name or pattern that neither a backend nor a peer has, with the closest name.
+/// One line about a name or pattern that neither a backend nor a peer has, with the closest name, or a pattern if several
+/// names begin with it.
 pub fn unknown(name: &str, peers: &[String]) -> String {
     let mut names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
     names.extend(peers.iter().map(String::as_str));
+    let mut begun = names.clone();
+    begun.retain(|known| known.starts_with(name));
+    if let [first, _, ..] = begun[..] {
+        let mut common = first;
+        while !begun.iter().all(|known| known.starts_with(common)) {
+            common = common.strip_suffix(|_: char| true).unwrap_or_default();
+        }
+        if !names.contains(&common) {
+            return format!(
+                "unknown backend {name:?}; did you mean '{common}*'? `skinbench list` has all"
+            );
+        }
+    }
     wording::unknown("backend", name, &names)
 }
 

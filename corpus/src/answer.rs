@@ -50,8 +50,23 @@ pub enum Judgement {
     Wrong,
     /// The engine says why it shows nothing.
     Refused(String),
-    /// The answer lacks the asset, or is not of the form that is asked for: what is wrong.
+    /// The answer is not of the form that is asked for: what is wrong.
     Unusable(String),
+    /// The answer lacks the asset.
+    Missing,
+}
+
+/// A vertex and where it should be.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Displaced {
+    /// Seconds.
+    pub time: f64,
+    /// Index of the vertex.
+    pub vertex: usize,
+    /// The expected position.
+    pub want: [f64; 3],
+    /// The engine's.
+    pub got: [Option<f64>; 3],
 }
 
 /// The verdict on an engine's vertices of one asset, with their largest errors.
@@ -65,10 +80,10 @@ pub struct Judged {
     pub judgement: Judgement,
     /// Largest distance of a position over the diagonal.
     pub position: f64,
-    /// Largest angle of a normal or tangent, in radians.
-    pub direction: f64,
-    /// Time and vertex of the largest distance.
-    pub worst: (f64, usize),
+    /// Largest angle of a normal or tangent, in radians; `None` if the answer has neither.
+    pub direction: Option<f64>,
+    /// The vertex with the largest distance.
+    pub worst: Displaced,
 }
 
 impl Judged {
@@ -77,7 +92,7 @@ impl Judged {
         match self.judgement {
             Judgement::Right | Judgement::Refused(_) => false,
             Judgement::Wrong => !self.optional,
-            Judgement::Unusable(_) => true,
+            Judgement::Unusable(_) | Judgement::Missing => true,
         }
     }
 }
@@ -91,11 +106,11 @@ pub fn judge(expected: &[Expected], answer: &Answer) -> Vec<Judged> {
             optional: expected.optional,
             judgement: Judgement::Right,
             position: 0.0,
-            direction: 0.0,
-            worst: (0.0, 0),
+            direction: None,
+            worst: Displaced::default(),
         };
         judged.judgement = match answer.assets.get(&expected.asset) {
-            None => Judgement::Unusable("not in the answer".into()),
+            None => Judgement::Missing,
             Some(answered) if !answered.refused.is_empty() => {
                 Judgement::Refused(answered.refused.clone())
             }
@@ -124,7 +139,7 @@ impl Judged {
             self.include(moment, shown, expected.diagonal);
         }
         let is_right = self.position <= expected.tolerance.position
-            && self.direction <= expected.tolerance.direction;
+            && self.direction.unwrap_or(0.0) <= expected.tolerance.direction;
         if is_right {
             Judgement::Right
         } else {
@@ -134,27 +149,33 @@ impl Judged {
 
     fn include(&mut self, moment: &Moment, shown: &Shown, diagonal: f64) {
         let answers = [&moment.positions].into_iter().chain(&moment.positions_or);
-        let mut nearest: Option<(f64, usize)> = None;
+        let mut nearest: Option<(f64, Displaced)> = None;
         for positions in answers {
-            let mut farthest = (0.0, 0);
+            let mut farthest = (0.0, Displaced::default());
             for (vertex, (got, want)) in shown.positions.iter().zip(positions).enumerate() {
                 let mut distance = vector(got).distance((*want).into()) / diagonal;
                 if distance.is_nan() {
                     distance = f64::INFINITY;
                 }
                 if distance > farthest.0 {
-                    farthest = (distance, vertex);
+                    let displaced = Displaced {
+                        time: moment.time,
+                        vertex,
+                        want: *want,
+                        got: *got,
+                    };
+                    farthest = (distance, displaced);
                 }
             }
             if nearest.is_none_or(|nearest| farthest.0 < nearest.0) {
                 nearest = Some(farthest);
             }
         }
-        if let Some((distance, vertex)) = nearest
+        if let Some((distance, displaced)) = nearest
             && distance > self.position
         {
             self.position = distance;
-            self.worst = (moment.time, vertex);
+            self.worst = displaced;
         }
         for (got, want, others) in [
             (&shown.normals, &moment.normals, &moment.normals_or),
@@ -163,7 +184,7 @@ impl Judged {
             let Some(got) = got else { continue };
             let angles = want.iter().chain(others).map(|want| widest(got, want));
             if let Some(nearest) = angles.reduce(f64::min) {
-                self.direction = self.direction.max(nearest);
+                self.direction = Some(self.direction.unwrap_or(0.0).max(nearest));
             }
         }
     }
@@ -257,12 +278,12 @@ mod tests {
         let plain = of(&judged, "plain");
         assert_eq!(plain.judgement, Judgement::Wrong);
         assert!(
-            plain.position.is_infinite() && plain.worst == (0.5, 7),
+            plain.position.is_infinite() && (plain.worst.time, plain.worst.vertex) == (0.5, 7),
             "{plain:?}"
         );
         let step = of(&judged, "step");
         assert!(
-            (step.position * 2.12 - 0.1).abs() < 0.01 && step.worst.1 == 3,
+            (step.position * 2.12 - 0.1).abs() < 0.01 && step.worst.vertex == 3,
             "{step:?}"
         );
         assert!(of(&judged, "influences-8").judgement == Judgement::Wrong);
@@ -271,7 +292,9 @@ mod tests {
             of(&judged, "quantized").judgement,
             Judgement::Refused(_)
         ));
-        for asset in ["late-keys", "one-key", "binary"] {
+        assert_eq!(plain.direction, None);
+        assert_eq!(of(&judged, "binary").judgement, Judgement::Missing);
+        for asset in ["late-keys", "one-key"] {
             assert!(
                 matches!(of(&judged, asset).judgement, Judgement::Unusable(_)),
                 "{asset}"

@@ -26,7 +26,7 @@ mod gltf_file;
 pub mod picture;
 mod same;
 
-pub use answer::{Answer, Answered, Judged, Judgement, judge};
+pub use answer::{Answer, Answered, Displaced, Judged, Judgement, judge};
 pub use asset::Asset;
 pub use assets::assets;
 pub use expected::{Direction, Expected, MeshPart, Moment, Tolerance, VERSION};

@@ -1,6 +1,6 @@
 //! Pictures of errors: vertices as wanted and as shown, from the front and from the side.
 
-use crate::answer::{Answer, Judged, Judgement};
+use crate::answer::{Answer, Displaced, Judged, Judgement};
 use crate::expected::Expected;
 use glam::DVec3;
 use std::fmt::{self, Write};
@@ -40,7 +40,7 @@ pub fn worst(
     let Some((expected, judged)) = worst else {
         return Ok(None);
     };
-    let (time, vertex) = judged.worst;
+    let Displaced { time, vertex, .. } = judged.worst;
     let moments = &answer.assets[&expected.asset].moments;
     let mut pairs = Vec::new();
     for (moment, shown) in expected.moments.iter().zip(moments) {

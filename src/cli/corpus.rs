@@ -2,10 +2,11 @@
 
 use super::output::expect_ending;
 use super::{Exit, ScreenArguments, common, create_folder, say_fitted, tell, write_file};
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use clap::Args;
 use skinbench::asset::regular_file;
 use skinbench::report::judgement;
+use skinbench::wording;
 use skinbench_corpus::{Answer, all_expected, judge, picture, write};
 use std::path::PathBuf;
 
@@ -22,6 +23,9 @@ pub struct Arguments {
     /// An engine's answer, which corpus/README.md describes; exit code 3 if the engine is wrong somewhere
     #[arg(long, value_name = "ANSWER.json")]
     check: Option<PathBuf>,
+    /// Names of assets to judge; default: all
+    #[arg(value_name = "ASSET", requires = "check")]
+    assets: Vec<String>,
     /// Picture of the largest error to write, if anything is wrong
     #[arg(long, value_name = "FILE.svg", requires = "check")]
     picture: Option<PathBuf>,
@@ -47,7 +51,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let answer: Answer = serde_json::from_str(&text)
         .with_context(|| format!("{}: expected JSON as in corpus/README.md", place()))?;
     let folder = tempfile::tempdir()?;
-    let expected = all_expected(folder.path())?;
+    let mut expected = all_expected(folder.path())?;
+    for name in arguments.assets.iter().chain(answer.assets.keys()) {
+        let known: Vec<&str> = expected.iter().map(|known| known.asset.as_str()).collect();
+        wording::position("asset", name, &known)
+            .map_err(|error| anyhow!("{}: {error}", place()))?;
+    }
+    expected.retain(|known| arguments.assets.is_empty() || arguments.assets.contains(&known.asset));
     let judged = judge(&expected, &answer);
     if let Some(path) = &arguments.picture
         && let Some(svg) = picture::worst(&expected, &answer, &judged)?

@@ -16,6 +16,9 @@ pub fn text(error: &Error, program: &Command, words: &[String]) -> String {
     {
         return text;
     }
+    if context(error, ContextKind::InvalidArg) == Some("--joints") {
+        return "error: unexpected argument '--joints': a model has its joints, which `skinbench list` counts".into();
+    }
     let hint = several_values(error, program).or_else(|| option_of_run(error, program, words));
     plain_text(error) + &hint.unwrap_or_default()
 }

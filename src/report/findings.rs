@@ -35,22 +35,39 @@ fn left_out(study: &Study, point: &Point) -> Vec<String> {
     let mut sentences = Vec::new();
     if study.quantity(point.passes) == Quantity::Work && study.at(point).next().is_some() {
         sentences.push(Remark::DrawingLeftOut.to_string());
-        sentences.extend(not_ranked(study, point).map(|remark| remark.to_string()));
     }
+    sentences.extend(not_ranked(study, point).iter().map(ToString::to_string));
     sentences
 }
 
-/// The backends at a point that skin while drawing, where drawing is left out.
-pub fn not_ranked<'a>(study: &'a Study, point: &Point) -> Option<Remark<'a>> {
-    if study.quantity(point.passes) != Quantity::Work {
-        return None;
+/// The backends at a point without a rank: those that skin while drawing, where drawing is left out, and those whose
+/// output cannot be drawn.
+pub fn not_ranked<'a>(study: &'a Study, point: &Point) -> Vec<Remark<'a>> {
+    let is_work = study.quantity(point.passes) == Quantity::Work;
+    let mut skinning_in_draw = Vec::new();
+    let mut never_drawn = Vec::new();
+    for entry in study.at(point).filter(|entry| entry.is_ok()) {
+        if entry.is_never_drawn() {
+            never_drawn.push(entry.backend.as_str());
+        } else if is_work && entry.skins_in_draw() {
+            skinning_in_draw.push(entry.backend.as_str());
+        }
     }
-    let hidden: Vec<&str> = study
-        .at(point)
-        .filter(|entry| entry.skins_in_draw())
-        .map(|entry| entry.backend.as_str())
-        .collect();
-    (!hidden.is_empty()).then_some(Remark::NotRanked(hidden))
+    let mut remarks = Vec::new();
+    if !skinning_in_draw.is_empty() {
+        remarks.push(Remark::NotRanked(skinning_in_draw));
+    }
+    if !never_drawn.is_empty() {
+        remarks.push(Remark::NeverDrawn(never_drawn));
+    }
+    remarks
+}
+
+/// What the verdicts of a study say nothing about, if a processor emulated the adapter that took part.
+pub fn emulated(study: &Study) -> Option<Remark<'_>> {
+    let takes_part = study.entries.iter().any(Entry::uses_adapter);
+    let is_emulated = study.machine.is_emulated() && takes_part;
+    is_emulated.then_some(Remark::Emulated(&study.machine.adapter))
 }
 
 /// The findings of a study, the most requested first.
@@ -68,9 +85,6 @@ pub fn findings(study: &Study) -> Vec<Remark<'_>> {
         }
     }
     found.extend(bandwidth(study));
-    if study.machine.is_emulated() {
-        found.push(Remark::Emulated(&study.machine.adapter));
-    }
     found
 }
 
@@ -94,7 +108,7 @@ fn fits<'a>(study: &'a Study, sheet: &'a Sheet) -> Option<Remark<'a>> {
     for curve in &sheet.curves {
         let mut entries = curve.points.iter().map(|point| &study.entries[point.entry]);
         let is_steady = entries.all(|entry| !entry.is_unsteady(sheet.quantity));
-        if !is_steady || !study.skins_all(curve) {
+        if !is_steady || !study.competes(curve) {
             continue;
         }
         if let Some(instances) = reaches(sheet.axis, curve, FRAME_60_HZ)
@@ -159,7 +173,7 @@ pub fn answers<'a>(study: &'a Study, point: &Point) -> Vec<Remark<'a>> {
     let quantity = study.quantity(point.passes);
     let whole: Vec<&Entry> = study
         .at(point)
-        .filter(|entry| entry.is_ok() && !entry.leaves_out())
+        .filter(|entry| entry.is_ok() && entry.competes())
         .collect();
     let memory = smallest(whole.iter().copied());
     let mut answers = Vec::new();

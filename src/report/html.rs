@@ -1,7 +1,7 @@
 //! The HTML page: self-contained, without network access, readable without scripts, with its CSV embedded.
 
 use super::chart::{self, Chart, charts};
-use super::findings::{answers, findings, verdict};
+use super::findings::{answers, emulated, findings, verdict};
 use super::places::place;
 use super::run_text::{about_times, verdict_table};
 use super::table::{Table, Value, magnitude};
@@ -136,18 +136,19 @@ fn results(study: &Study, prefix: &str) -> Markup {
     }
 }
 
-/// The verdicts on the headline points: sentences for a few, a table for more.
+/// The verdicts on the headline points: sentences for a few, a table for more. Then what they say nothing about.
 fn verdicts(study: &Study) -> Markup {
     let headlines = study.headlines();
     html! {
         @if headlines.len() > SENTENCES {
             (verdict_table(study).html("The fastest backend for each crowd"))
-            @if let Some(about) = about_times(study) { p { (about) } }
+            @for remark in about_times(study).into_iter().chain(emulated(study)) { p { (remark) } }
         } @else {
             ul.verdict { @for point in headlines {
                 @let sentences = verdict(study, point);
                 @if !sentences.is_empty() { li { (place(point)) ": " (prose(&sentences.join(" "))) } }
-            } }
+            }
+            @if let Some(remark) = emulated(study) { li { (remark) } } }
         }
     }
 }

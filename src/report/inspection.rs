@@ -4,7 +4,7 @@ use crate::asset::decode;
 use crate::compaction;
 use crate::crowd::{Crowd, CrowdError, Layer};
 use crate::frame::{Purpose, clips_in_place};
-use crate::model::{Clip, ClipKeys, Handedness, IDENTITY_ROWS, MAX_INFLUENCES, Model};
+use crate::model::{Clip, ClipKeys, Handedness, IDENTITY_ROWS, MAX_INFLUENCES, Model, NO_PARENT};
 use crate::pose::{CrowdPose, Width};
 use crate::wording::{counted, counted_as, grouped};
 use serde::Serialize;
@@ -15,6 +15,8 @@ use std::time::Duration;
 
 /// Instances that play the clips in turn while their bytes are counted.
 const PLAYING: u32 = 256;
+/// Most joints whose names are text; JSON has all.
+const LISTED_JOINTS: usize = 32;
 
 /// A model in numbers.
 #[derive(Debug, Clone, Serialize)]
@@ -31,6 +33,8 @@ pub struct Inspection {
     pub depth: usize,
     /// Joints whose transform to the parent is a fixed matrix.
     pub matrix_joints: usize,
+    /// Names of the joints, each after its parent.
+    pub hierarchy: Vec<JointSummary>,
     /// Palette entries of each skin.
     pub skins: Vec<SkinSummary>,
     /// Primitives, in `dump` order.
@@ -67,6 +71,15 @@ pub struct Inspection {
     pub textures: Vec<TextureSummary>,
     /// What the model lacks or has otherwise than its file.
     pub repairs: Vec<String>,
+}
+
+/// A joint's place in the skeleton.
+#[derive(Debug, Clone, Serialize)]
+pub struct JointSummary {
+    /// Name in the file, as masks of layers need it.
+    pub name: String,
+    /// Index of the parent; `None` for a root.
+    pub parent: Option<u16>,
 }
 
 /// An image on a surface.
@@ -260,6 +273,13 @@ impl Inspection {
             }
             influences[held.clamp(1, MAX_INFLUENCES) - 1] += 1;
         }
+        let mut hierarchy = Vec::with_capacity(skeleton.len());
+        for (name, &parent) in skeleton.names().iter().zip(skeleton.parents()) {
+            hierarchy.push(JointSummary {
+                name: name.clone(),
+                parent: (parent != NO_PARENT).then_some(parent),
+            });
+        }
         let axes = model.axes();
         // If poses are not finite, the clips stay raw.
         let compact = compaction::compacted(Model::clone(&model), compaction::ERROR)
@@ -300,6 +320,7 @@ impl Inspection {
             roots: depths.iter().filter(|d| **d == 1).count(),
             depth: depths.iter().copied().max().unwrap_or(0),
             matrix_joints: skeleton.matrices().len(),
+            hierarchy,
             skins: model
                 .skins()
                 .iter()
@@ -399,6 +420,18 @@ impl fmt::Display for Inspection {
             counted(*joints as u64, "joint"),
             counted(*roots as u64, "root")
         )?;
+        if self.hierarchy.len() <= LISTED_JOINTS {
+            let mut depths: Vec<usize> = Vec::new();
+            for joint in &self.hierarchy {
+                let depth = joint
+                    .parent
+                    .map_or(0, |parent| depths[usize::from(parent)] + 1);
+                writeln!(f, "    {:1$}{2:?}", "", 2 * depth, joint.name)?;
+                depths.push(depth);
+            }
+        } else {
+            writeln!(f, "    --json lists the joints by name")?;
+        }
         for (index, skin) in self.skins.iter().enumerate() {
             writeln!(
                 f,
@@ -631,6 +664,14 @@ mod tests {
                 .all(|line| line.len() <= 80 || !line.starts_with("playing")),
             "{text}"
         );
+        let names: Vec<&str> = inspection
+            .hierarchy
+            .iter()
+            .map(|joint| joint.name.as_str())
+            .collect();
+        assert_eq!(names, person.skeleton().names());
+        assert_eq!(inspection.hierarchy[0].parent, None);
+        assert!(text.contains("--json lists the joints by name"), "{text}");
         assert!(
             text.contains("67 joints, 1 root") && text.contains("right-handed, y up"),
             "{text}"

@@ -1,9 +1,9 @@
 //! The verdicts of the corpus on an engine.
 
 use super::Screen;
-use super::table::{Column, Table, Value, left_out};
+use super::table::{Column, Table, Value, left_out, magnitude};
 use crate::wording::{counted, one_line};
-use skinbench_corpus::{Answer, Judged, Judgement};
+use skinbench_corpus::{Answer, Displaced, Judged, Judgement};
 
 /// Most characters of a text that an engine wrote.
 const MOST_CHARACTERS: usize = 200;
@@ -11,13 +11,13 @@ const MOST_CHARACTERS: usize = 200;
 const COLUMNS: [Column<Judged>; 6] = [
     Column::new("asset", |judged| Value::words(&judged.asset)),
     Column::new("verdict", |judged| Value::words(verdict(judged))),
-    Column::new("position", |judged| error(judged, judged.position)),
+    Column::new("position", |judged| error(judged, Some(judged.position))),
     Column::optional("direction", 2, |judged| error(judged, judged.direction)),
     Column::optional("time", 1, |judged| {
-        worst(judged, |(time, _)| Value::Number(time, 3))
+        worst(judged, |worst| Value::Number(worst.time, 3))
     }),
     Column::optional("vertex", 0, |judged| {
-        worst(judged, |(_, vertex)| Value::Count(vertex as u64))
+        worst(judged, |worst| Value::Count(worst.vertex as u64))
     }),
 ];
 
@@ -27,35 +27,61 @@ fn verdict(judged: &Judged) -> &'static str {
         Judgement::Wrong if judged.optional => "differs",
         Judgement::Wrong => "wrong",
         Judgement::Refused(_) => "refused",
-        Judgement::Unusable(_) => "missing",
+        Judgement::Unusable(_) | Judgement::Missing => "missing",
     }
 }
 
-fn error(judged: &Judged, error: f64) -> Value {
+fn error(judged: &Judged, error: Option<f64>) -> Value {
     match judged.judgement {
-        Judgement::Right | Judgement::Wrong => Value::Magnitude(error),
-        Judgement::Refused(_) | Judgement::Unusable(_) => Value::Absent,
+        Judgement::Right | Judgement::Wrong => magnitude(error),
+        Judgement::Refused(_) | Judgement::Unusable(_) | Judgement::Missing => Value::Absent,
     }
 }
 
-fn worst(judged: &Judged, value: fn((f64, usize)) -> Value) -> Value {
+/// Where a vertex should be and where it is; `None` if the digits that are printed do not differ.
+fn displaced(worst: &Displaced) -> Option<String> {
+    let list = |numbers: [String; 3]| format!("[{}]", numbers.join(", "));
+    let want = list(worst.want.map(|number| format!("{number:.6}")));
+    let got = list(
+        worst
+            .got
+            .map(|number| number.map_or("null".into(), |number| format!("{number:.6}"))),
+    );
+    (want != got).then(|| format!("expected {want}, given {got}"))
+}
+
+fn worst(judged: &Judged, value: fn(&Displaced) -> Value) -> Value {
     if judged.judgement == Judgement::Wrong {
-        value(judged.worst)
+        value(&judged.worst)
     } else {
         Value::Absent
     }
 }
 
-/// A table of assets, what engines say of those that they do not show, and how many there are of each verdict.
+/// A table of the assets in the answer, what engines say of those that they do not show, wrong vertices, and how many there
+/// are of each verdict.
 pub fn text(answer: &Answer, judged: &[Judged], screen: Screen) -> String {
-    let fitted = Table::of(&COLUMNS, judged).fitted(screen);
+    let mut answered: Vec<&Judged> = judged.iter().collect();
+    answered.retain(|judged| judged.judgement != Judgement::Missing);
+    let fitted = Table::of(&COLUMNS, answered.iter().copied()).fitted(screen);
     let mut text = fitted.text;
     text += "position: over the diagonal; direction: in radians\n";
-    for judged in judged {
-        if let Judgement::Refused(why) | Judgement::Unusable(why) = &judged.judgement {
-            let why = one_line(why, MOST_CHARACTERS);
+    for judged in &answered {
+        let why = match &judged.judgement {
+            Judgement::Refused(why) | Judgement::Unusable(why) => {
+                Some(one_line(why, MOST_CHARACTERS))
+            }
+            Judgement::Wrong => displaced(&judged.worst),
+            Judgement::Right | Judgement::Missing => None,
+        };
+        if let Some(why) = why {
             text += &format!("{}: {}: {why}\n", judged.asset, verdict(judged));
         }
+    }
+    match judged.len() - answered.len() {
+        0 => {}
+        1 => text += "1 asset is not in the answer\n",
+        count => text += &format!("{count} assets are not in the answer\n"),
     }
     let mut verdicts = Vec::new();
     for known in ["right", "wrong", "differs", "refused", "missing"] {

@@ -1,6 +1,6 @@
 //! Results as Markdown, whole or in parts.
 
-use super::findings::{answers, findings, verdict};
+use super::findings::{answers, emulated, findings, verdict};
 use super::places::place;
 use super::{card, run_table};
 use crate::results::Study;
@@ -28,7 +28,7 @@ pub fn report(study: &Study) -> String {
     text
 }
 
-/// The verdict on each headline point, with its place before it.
+/// The verdict on each headline point, with its place before it, then what they say nothing about.
 pub fn verdicts(study: &Study) -> Vec<String> {
     let mut verdicts = Vec::new();
     for point in study.headlines() {
@@ -37,6 +37,7 @@ pub fn verdicts(study: &Study) -> Vec<String> {
             verdicts.push(format!("{}: {}", place(point), sentences.join(" ")));
         }
     }
+    verdicts.extend(emulated(study).map(|remark| remark.to_string()));
     verdicts
 }
 

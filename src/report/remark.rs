@@ -69,6 +69,8 @@ pub enum Remark<'a> {
     DrawingLeftOut,
     /// Backends that skin while drawing where drawing is left out.
     NotRanked(Vec<&'a str>),
+    /// Backends whose output cannot be drawn.
+    NeverDrawn(Vec<&'a str>),
     /// The device's clock fell so that nothing can be said.
     NoVerdict,
     /// The device's clock fell to so many percent while some rows were measured.
@@ -176,7 +178,7 @@ impl fmt::Display for Remark<'_> {
             ),
             Self::OneCrowd => write!(
                 f,
-                "`skinbench run --instances 10,100,1000` finds where the answers change."
+                "The same command with `--instances 10,100,1000` instead of `--card` finds where the answers change."
             ),
             Self::Emulated(adapter) => write!(
                 f,
@@ -190,6 +192,11 @@ impl fmt::Display for Remark<'_> {
             Self::NotRanked(backends) => write!(
                 f,
                 "Not ranked, as they skin while drawing: {}.",
+                backends.join(", ")
+            ),
+            Self::NeverDrawn(backends) => write!(
+                f,
+                "Not ranked, as their output cannot be drawn: {}.",
                 backends.join(", ")
             ),
             Self::NoVerdict => write!(f, "No verdict: the device's clock was unsteady."),

@@ -1,7 +1,7 @@
 //! Text about runs for terminals.
 
 use super::Screen;
-use super::findings::{answers, findings, verdict};
+use super::findings::{answers, conditions_of_times, emulated, findings, verdict};
 use super::places::{conditions, place, settings};
 use super::remark::Remark;
 use super::table::{Column, Table, Value, left_out, time};
@@ -23,11 +23,12 @@ pub fn of_run(measured: &MeasuredScene, outcomes: &[Outcome], with_card: bool) -
     let mut text = String::new();
     for point in &study.points {
         let mut facts = verdict(&study, point);
-        if with_card {
-            facts.extend(answers(&study, point).iter().map(ToString::to_string));
-        }
         if facts.is_empty() {
             continue;
+        }
+        facts.extend(emulated(&study).map(|remark| remark.to_string()));
+        if with_card {
+            facts.extend(answers(&study, point).iter().map(ToString::to_string));
         }
         let threads = counted(measured.environment.threads as u64, "thread");
         text += &format!("\n{}, {threads}:\n", place(point));
@@ -56,6 +57,14 @@ pub fn of_points(study: &Study, screen: Screen) -> String {
         }
     }
     text += &verdicts(study, screen);
+    if let Some(remark) = emulated(study) {
+        text += &format!("{remark}\n");
+    }
+    for remark in conditions_of_times(study) {
+        if matches!(remark, Remark::Noisy(_)) {
+            text += &format!("{remark}\n");
+        }
+    }
     for finding in findings(study) {
         text += &format!("{finding}\n");
     }

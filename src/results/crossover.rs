@@ -22,12 +22,12 @@ pub struct Crossover {
 }
 
 /// The crossings of a sheet's curves, those of the fastest first. Curves that differ by less than the noise on one side
-/// do not cross, nor do those of backends that leave instances out.
+/// do not cross, nor do those of backends that do not compete.
 pub fn crossovers(study: &Study, sheet: &Sheet) -> Vec<Crossover> {
     let mut found = Vec::new();
     let mut curves = Vec::new();
     for curve in &sheet.curves {
-        if !study.skins_all(curve) {
+        if !study.competes(curve) {
             continue;
         }
         let mut levels = BTreeMap::new();

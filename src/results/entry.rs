@@ -1,9 +1,11 @@
 //! A backend at a point: its rows, and the times that follow from them.
 
 use super::{Point, Row};
+use crate::backend::LaterPasses;
 use crate::frame::{Clock, EMULATED, Side, Stage, StageGroup};
 use crate::harness::stats;
 use crate::harness::uncertainty::Level;
+use crate::registry;
 use std::collections::{BTreeMap, HashMap};
 use strum::IntoStaticStr;
 
@@ -57,6 +59,23 @@ impl Entry {
     /// Returns whether it left out instances that are out of view, and so did less work than others at the same point.
     pub fn leaves_out(&self) -> bool {
         self.newest().iter().any(|row| row.visible.is_some())
+    }
+
+    /// Returns whether its output cannot be drawn.
+    pub fn is_never_drawn(&self) -> bool {
+        let known = registry::find(&self.backend);
+        known.is_some_and(|known| known.abilities().later_passes == LaterPasses::NotDrawn)
+    }
+
+    /// Returns whether it takes part in verdicts: it does as much work as others, and its output can be drawn.
+    pub fn competes(&self) -> bool {
+        !self.leaves_out() && !self.is_never_drawn()
+    }
+
+    /// Returns whether the adapter took part in its frames.
+    pub fn uses_adapter(&self) -> bool {
+        let has_device_time = self.newest().iter().any(|row| row.clock.is_of_device());
+        self.is_ok() && (self.point.passes > 0 || has_device_time)
     }
 
     /// The quantity by which it is compared: the whole frame, or the stages before drawing if drawing is emulated.

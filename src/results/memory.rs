@@ -16,7 +16,7 @@ pub fn least_memory<'a>(study: &'a Study, sheet: &Sheet) -> Vec<(u64, &'a str)> 
     let mut measured: BTreeMap<u64, Vec<&Entry>> = BTreeMap::new();
     let mut drawn: HashMap<&str, BTreeSet<u64>> = HashMap::new();
     for entry in &study.entries {
-        if !entry.is_ok() || entry.leaves_out() {
+        if !entry.is_ok() || !entry.competes() {
             continue;
         }
         if let Some(value) = sheet.value(&entry.point) {

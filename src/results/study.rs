@@ -301,10 +301,10 @@ impl Study {
             .flat_map(|entry| entry.runs.iter().flatten())
     }
 
-    /// Returns whether a curve's backend skins the whole crowd everywhere.
-    pub fn skins_all(&self, curve: &SheetCurve) -> bool {
+    /// Returns whether a curve's backend takes part in verdicts everywhere.
+    pub fn competes(&self, curve: &SheetCurve) -> bool {
         let mut points = curve.points.iter();
-        points.all(|point| !self.entries[point.entry].leaves_out())
+        points.all(|point| self.entries[point.entry].competes())
     }
 
     /// The quantity by which backends are compared at a point: whole frames, or the stages before drawing if drawing is

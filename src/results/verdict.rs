@@ -10,7 +10,7 @@ const MOST_RATIO: f64 = 10.0;
 /// Ratio that the whole interval must exceed for a backend to be the fastest: a smaller one is printed as 1.00.
 const LEAST_LEAD: f64 = 1.005;
 
-/// The two fastest backends at a point that skin the whole crowd. It is displayed as one or two sentences.
+/// The two fastest backends at a point, of those that compete. It is displayed as one or two sentences.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict<'a> {
     /// The quantity by which they are compared.
@@ -130,19 +130,28 @@ impl fmt::Display for Verdict<'_> {
             time: &format!("{} {unit}", duration(self.ns)),
             second: second.map_or("", |second| &second.entry.backend),
             second_time: &duration(second.map_or(0, |second| second.ns)),
-            ratio: &format!("{:.2}", second.map_or(1.0, |second| second.ratio)),
-            low: &format!("{low:.2}"),
-            high: &format!("{high:.2}"),
+            ratio: &factor(second.map_or(1.0, |second| second.ratio)),
+            low: &factor(low),
+            high: &factor(high),
         }))
     }
 }
 
+/// A ratio with at most two decimals and, below 1000, at most three digits.
+fn factor(ratio: f64) -> String {
+    let decimals = match ratio {
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{ratio:.decimals$}")
+}
+
 impl Study {
-    /// The verdict on the backends at a point; `None` if none of them has a time. Backends that leave instances out do less
-    /// work, and do not compete.
+    /// The verdict on the backends at a point that compete; `None` if none of them has a time.
     pub fn verdict<'a>(&'a self, point: &Point) -> Option<Verdict<'a>> {
-        let whole = self.at(point).filter(|entry| !entry.leaves_out());
-        verdict_of(self.quantity(point.passes), whole)
+        let competing = self.at(point).filter(|entry| entry.competes());
+        verdict_of(self.quantity(point.passes), competing)
     }
 }
 

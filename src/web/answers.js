@@ -57,6 +57,9 @@ const filledIn = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => value
 /** Whether the device's clock had fallen while some stages were timed. */
 const isUnsteady = (outcome, stages) => outcome.series.some((one) => stages.includes(one.stage) && one.clockColumns().unsteady);
 
+/** A ratio with at most two decimals and, below 1000, at most three digits. */
+const factor = (ratio) => ratio.toFixed(ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0);
+
 /** The verdict on some stages, with `what` behind the time, and the time; null where none was timed. */
 function fastest(words, outcomes, stages, what) {
   const time = (o) => (isUnsteady(o, stages) ? null : firstOf(o, stages));
@@ -64,7 +67,7 @@ function fastest(words, outcomes, stages, what) {
   if (!first) return null;
   const [one, two] = [first, second].map((o) => o && time(o));
   const lead = !two ? 'only' : !one.interval || !two.interval ? 'unknown' : one.interval[1] >= two.interval[0] ? 'noise' : 'certain';
-  const values = { first: first.backend.name, time: `${duration(one.median)} ${what}`, second: second?.backend.name, secondTime: two && duration(two.median), ratio: two && (two.median / one.median).toFixed(2), ...(two?.interval && one.interval && { low: (two.interval[0] / one.interval[1]).toFixed(2), high: (two.interval[1] / one.interval[0]).toFixed(2) }) };
+  const values = { first: first.backend.name, time: `${duration(one.median)} ${what}`, second: second?.backend.name, secondTime: two && duration(two.median), ratio: two && factor(two.median / one.median), ...(two?.interval && one.interval && { low: factor(two.interval[0] / one.interval[1]), high: factor(two.interval[1] / one.interval[0]) }) };
   return { ns: one.median, text: filledIn(words[lead], values) };
 }
 
@@ -94,7 +97,7 @@ function answers(measurement) {
   const unsteady = outcomes.filter((o) => isUnsteady(o, o.series.map(({ stage }) => stage)));
   if (unsteady.length) sentences.push(`The device’s clock fell while ${unsteady.map((o) => o.backend.name).join(', ')} ran: those times take no part in a verdict.`);
   const { adapter } = measurement.machine;
-  if (adapter.endsWith(words.emulated)) sentences.push(`${filledIn(words.onEmulated, { adapter })}.`);
+  if (adapter.endsWith(words.emulated)) sentences.push(filledIn(words.onEmulated, { adapter }));
   return sentences;
 }
 

@@ -310,6 +310,16 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
             "unknown backend \"cpu-raion\"; did you mean \"cpu-rayon\"? `skinbench list` has all",
         ),
         ("run -b gqu-*", 2, "unknown backend \"gqu-*\";"),
+        (
+            "run -b gpu",
+            2,
+            "unknown backend \"gpu\"; did you mean 'gpu-*'? `skinbench list` has all",
+        ),
+        (
+            "run walkers --joints 60",
+            2,
+            "error: unexpected argument '--joints': a model has its joints",
+        ),
         ("run many-foxes --model Fxo", 2, "unknown model \"Fxo\";"),
         ("run many-foxes --model missing.glb", 1, "missing.glb: "),
         (

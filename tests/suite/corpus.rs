@@ -52,10 +52,49 @@ fn the_corpus_judges_engines() {
         .find(|line| line.starts_with("step "))
         .unwrap();
     assert!(row.contains("wrong") && row.contains("0.984"), "{row}");
+    for line in [
+        "binary: refused: no binary files\n",
+        "step: wrong: expected [",
+        ", given [7.500000,",
+    ] {
+        assert!(wrong.text.contains(line), "{line}: {}", wrong.text);
+    }
+
+    // An engine author begins with one asset, without normals.
+    let mut plain = answer["assets"]["plain"].clone();
+    for moment in plain["moments"].as_array_mut().unwrap() {
+        moment["normals"] = Value::Null;
+        moment["tangents"] = Value::Null;
+    }
+    let one = |name: &str| json!({"engine": "one", "assets": {name: &plain}}).to_string();
+    fs::write(&file, one("plain")).unwrap();
+    let one_of_all = ran(skinbench(&folder, "corpus --check answer.json"));
+    assert_eq!(one_of_all.code, Some(3));
+    assert!(one_of_all.text.lines().count() < 10, "{}", one_of_all.text);
+    for line in [
+        "81 assets are not in the answer\n",
+        "one: 1 right, 81 missing of 82 assets\n",
+    ] {
+        assert!(one_of_all.text.contains(line), "{}", one_of_all.text);
+    }
+    // No column of directions, of which none were given.
+    let heading = one_of_all.text.lines().next().unwrap();
+    assert!(heading.trim_end().ends_with("position"), "{heading}");
+    let named = succeed(&folder, "corpus --check answer.json plain");
     assert!(
-        wrong.text.contains("binary: refused: no binary files\n"),
+        named.text.contains("one: 1 right of 1 asset\n"),
         "{}",
-        wrong.text
+        named.text
+    );
+    fs::write(&file, one("plane")).unwrap();
+    let unknown = ran(skinbench(&folder, "corpus --check answer.json"));
+    assert_eq!(unknown.code, Some(1));
+    assert!(
+        unknown
+            .notes
+            .contains("answer.json: unknown asset \"plane\"; did you mean \"plain\"?"),
+        "{}",
+        unknown.notes
     );
 
     fs::write(&file, "{\"engine\": 7}").unwrap();

@@ -3,14 +3,14 @@
 use super::record::{RunRecord, RunRecorder};
 use super::{common, tell};
 use skinbench::backend::Context;
-use skinbench::frame::Stage;
+use skinbench::frame::{Side, Stage};
 use skinbench::harness::environment::Environment;
 use skinbench::harness::run::{self, Ended};
 use skinbench::harness::sweep::SweepPoint;
 use skinbench::harness::{MachineLimits, Outcome, RunOptions, Status};
 use skinbench::registry::BackendEntry;
 use skinbench::report::{Screen, card, findings, run_table, run_text};
-use skinbench::results::MeasuredScene;
+use skinbench::results::{Entry, MeasuredScene};
 use skinbench::scene::{BuiltScene, Scene};
 use skinbench::wording::counted;
 use std::time::Duration;
@@ -185,6 +185,12 @@ impl MeasuredPoint {
             }
         }
         lines
+    }
+
+    /// The sides of frames that vary so much that small differences mean nothing.
+    pub fn noisy_sides(&self) -> Vec<Side> {
+        let study = run_table::study_of(&self.measured(), &self.outcomes);
+        study.entries.iter().flat_map(Entry::noisy_sides).collect()
     }
 
     /// The series that end here for backends whose frame took longer than `most`.

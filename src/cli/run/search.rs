@@ -6,12 +6,13 @@ use super::{common, tell};
 use anyhow::bail;
 use bytesize::ByteSize;
 use skinbench::error::DataError;
-use skinbench::frame::BackendError;
+use skinbench::frame::{BackendError, Side};
 use skinbench::harness::Status;
 use skinbench::harness::run;
 use skinbench::harness::sweep::{Search, SearchBounds, SweepPoint};
 use skinbench::registry::BackendEntry;
 use skinbench::report::places::crowd;
+use skinbench::report::remark::Remark;
 use skinbench::report::size as bytes_in_words;
 use skinbench::scene::Scene;
 use skinbench::wording::{self, duration, grouped};
@@ -74,8 +75,9 @@ pub fn run(
 ) -> anyhow::Result<String> {
     let searched = searched(scenes, course);
     let mut answers = String::new();
+    let mut noisy = Vec::new();
     for one in &searched {
-        let answer = one.answer(course, record, budgets);
+        let answer = one.answer(course, record, budgets, &mut noisy);
         if common::is_interrupted() {
             break;
         }
@@ -89,6 +91,11 @@ pub fn run(
         let line = format!("{scene}{backend}{series}: {answer}");
         record.progress.suspend(|| tell(&line));
         answers += &format!("  {line}\n");
+    }
+    for side in Side::BOTH {
+        if noisy.contains(&side) {
+            answers += &format!("{}\n", Remark::Noisy(side));
+        }
     }
     let mut within = Vec::new();
     within.extend(
@@ -155,10 +162,17 @@ impl Searched<'_> {
         }
     }
 
-    /// The answer: the largest crowds by memory and by time, and what ended the search.
-    fn answer(&self, course: &Course, record: &mut RunRecord, budgets: &Budgets) -> String {
+    /// The answer: the largest crowds by memory and by time, and what ended the search. Adds the sides of frames that were
+    /// noisy.
+    fn answer(
+        &self,
+        course: &Course,
+        record: &mut RunRecord,
+        budgets: &Budgets,
+        noisy: &mut Vec<Side>,
+    ) -> String {
         let mut answers = Vec::new();
-        if let Err(error) = self.search(course, record, budgets, &mut answers) {
+        if let Err(error) = self.search(course, record, budgets, &mut answers, noisy) {
             answers.push(format!("{error:#}"));
         }
         answers.join("; ")
@@ -170,6 +184,7 @@ impl Searched<'_> {
         record: &mut RunRecord,
         budgets: &Budgets,
         answers: &mut Vec<String>,
+        noisy: &mut Vec<Side>,
     ) -> anyhow::Result<()> {
         let name = &self.scene.name;
         let start = self
@@ -192,15 +207,16 @@ impl Searched<'_> {
         }
         let Some(budget) = budgets.time else {
             // The crowd that was found is run and verified.
-            if self.trial(course, record, most)?.is_none() {
+            if self.trial(course, record, most, noisy)?.is_none() {
                 bail!("{most} instances cannot be run here");
             }
             return Ok(());
         };
         let mut search = Search::new(budget, start, most);
         let mut problem = None;
+        let mut noisy_here = Vec::new();
         while let Some(instances) = search.next() {
-            let frame = match self.trial(course, record, instances) {
+            let frame = match self.trial(course, record, instances, &mut noisy_here) {
                 Ok(frame) => frame,
                 // A crowd that cannot be built bounds the search from above.
                 Err(error) if error.is::<DataError>() && search.bounds.fits.is_some() => None,
@@ -215,18 +231,25 @@ impl Searched<'_> {
             search.record(instances, frame.map(|frame| frame.as_nanos() as f64));
         }
         let by = if answers.is_empty() { "" } else { "by time " };
-        answers.push(format!("{by}{}", by_time(name, search.bounds)));
+        let mut answer = format!("{by}{}", by_time(name, search.bounds));
+        if !noisy_here.is_empty() {
+            answer += ", as far as noisy times tell";
+        }
+        answers.push(answer);
+        noisy.extend(noisy_here);
         problem.map_or(Ok(()), Err)
     }
 
-    /// Measures a crowd: the time of its frame, or `None` if it does not fit in memory.
+    /// Measures a crowd: the time of its frame, or `None` if it does not fit in memory. Adds noisy sides of its frame.
     fn trial(
         &self,
         course: &Course,
         record: &mut RunRecord,
         instances: u64,
+        noisy: &mut Vec<Side>,
     ) -> anyhow::Result<Option<Duration>> {
         let measured = course.point(self.scene, &self.sized(instances), &[self.entry], record)?;
+        noisy.extend(measured.noisy_sides());
         match measured.results.first() {
             Some((_, Status::Ok, frame)) => Ok(*frame),
             Some((_, Status::TooLarge, _)) | None => Ok(None),

@@ -6,11 +6,14 @@ use skinbench::frame::{AdapterSummary, Clock, Stage};
 use skinbench::harness::environment::{Build, Environment};
 use skinbench::harness::parity::{Parity, Tolerance};
 use skinbench::harness::run::{Outcome, StageTimes, Status};
-use skinbench::report::{markdown, run_text};
+use skinbench::report::{html, markdown, run_text};
 use skinbench::results::{MeasuredScene, Recorded, Results, Session, Study};
 use skinbench::scene::Settings;
 
 type Times = Vec<u64>;
+
+/// What is said of times on an emulated adapter.
+const NO_HARDWARE: &str = "say nothing about graphics hardware.";
 
 fn outcome(backend: &'static str, passes: u32, stages: &[(Stage, Times)]) -> Outcome {
     let times = |(stage, times): &(Stage, Times)| StageTimes {
@@ -56,11 +59,22 @@ fn verdict(software: bool, outcomes: &[Outcome]) -> String {
     for outcome in outcomes {
         results.write(&measured.rows(outcome)).unwrap();
     }
-    let report = markdown::report(&Study::new(Recorded::read(&[folder.path()]).unwrap()));
+    let study = Study::new(Recorded::read(&[folder.path()]).unwrap());
+    let report = markdown::report(&study);
     let printed = run_text::of_run(&measured, outcomes, false);
     // An empty line, the place, then a line for each sentence.
     let facts: Vec<&str> = printed.lines().skip(2).collect();
-    let of_run = facts.join(" ");
+    let mut of_run = facts.join(" ");
+    let page = html::page(std::slice::from_ref(&study));
+    let [in_report, in_page] = [&report, &page].map(|text| text.matches(NO_HARDWARE).count());
+    if let Some((before, _)) = of_run.split_once(" adapter (CPU-emulated) runs") {
+        assert_eq!((in_report, in_page), (1, 1), "{report}");
+        let in_box = page.split("</ul>").next().unwrap();
+        assert!(in_box.contains(NO_HARDWARE), "{in_box}");
+        of_run.truncate(before.len());
+    } else {
+        assert_eq!((in_report, in_page), (0, 0), "{report}");
+    }
     assert!(
         report
             .lines()
@@ -186,8 +200,41 @@ fn frames_decide_unless_drawing_is_emulated() {
     let expected = "skinned-fast is fastest, 2.51 µs for pose, upload and skin, 2.00 times as fast as drawn-fast.";
     assert!(software.starts_with(expected), "{software}");
     assert!(
-        software.contains("A CPU emulates the adapter") && software.ends_with("in-draw."),
+        software.contains("A CPU emulates the adapter") && software.contains("in-draw.\n"),
         "{software}"
+    );
+    assert_eq!(software.matches(NO_HARDWARE).count(), 1, "{software}");
+}
+
+/// Where nothing is drawn, an emulated adapter takes part if a backend's work is on the device.
+#[test]
+fn times_of_an_emulated_adapter_say_nothing_about_hardware() {
+    let on_cpu = || frame("cpu-simd", steady(6_000_000));
+    let mut on_device = frame("gpu-full", steady(1_000_000));
+    on_device.stages[0].clock = Clock::Gpu;
+    let both = verdict(true, &[on_cpu(), on_device.clone()]);
+    assert_eq!(
+        both,
+        "gpu-full is fastest, 1.00 ms a frame, 6.00 times as fast as cpu-simd.\nadapter (CPU-emulated) runs GPU kernels on the \
+         CPU: its times compare them with each other and say nothing about graphics hardware."
+    );
+    for (software, outcomes) in [(true, vec![on_cpu()]), (false, vec![on_cpu(), on_device])] {
+        let said = verdict(software, &outcomes);
+        assert!(!said.contains("hardware"), "{said}");
+    }
+}
+
+#[test]
+fn backends_whose_output_cannot_be_drawn_do_not_compete() {
+    let outcomes = [
+        frame("cpu-simd:lanes-interleaved", steady(1_000)),
+        frame("cpu-simd:lanes", steady(6_000_000)),
+        frame("cpu-scalar", steady(600_000_000)),
+    ];
+    assert_eq!(
+        verdict(false, &outcomes),
+        "cpu-simd:lanes is fastest, 6.00 ms a frame, 100 times as fast as cpu-scalar.\nNot ranked, as their output cannot be \
+         drawn: cpu-simd:lanes-interleaved."
     );
 }
 
