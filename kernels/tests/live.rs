@@ -252,8 +252,23 @@ fn what_cannot_be_is_refused_with_what_could() {
         ))
         .contains("at speed NaN")
     );
-    assert!(
-        text(live.play(id, 0, play.with_fade(Fade::Cross, -1.0))).contains("a fade of -1 seconds")
+    let late = Play {
+        start: 1e300,
+        ..play
+    };
+    assert_eq!(
+        text(live.play(id, 0, late)),
+        "a clip from 1e300 s at speed 1e0 with a fade of 0e0 s; expected at most 1e10 s and 1000 either way, and a fade of 0 to \
+         3600 s"
+    );
+    assert!(text(live.play(id, 0, play.with_fade(Fade::Cross, -1.0))).contains("a fade of -1e0 s"));
+    assert_eq!(
+        text(live.set_time(-1e300)),
+        format!("the time -1{:0300}; expected seconds, -1e10 to 1e10", 0)
+    );
+    assert_eq!(
+        text(live.set_speed(id, 0, -1e4)),
+        "the speed -10000; expected -1000 to 1000"
     );
     assert_eq!(text(live.set_speed(id, 1, 1.0)), "layer 1 plays nothing");
     assert!(text(live.set_speed(id, 0, f64::INFINITY)).starts_with("the speed inf"));

@@ -12,7 +12,7 @@ use skinbench::backend::Context;
 use skinbench::frame::{Api, BackendError, ClockChoice};
 use skinbench::harness::environment::{Environment, available_memory};
 use skinbench::harness::run::{Ended, Outcome, Status};
-use skinbench::model::Model;
+use skinbench::model::{LATEST_KEY, Model};
 use skinbench::peers::{self, Manifest};
 use skinbench::registry::{BackendEntry, REGISTRY, find, unknown};
 use skinbench::results::session::{Program, Session};
@@ -108,10 +108,10 @@ pub fn positive<T: FromStr + Default + PartialOrd>(text: &str) -> Result<T, &'st
     wording::parsed(text, |number| *number > T::default(), expected)
 }
 
-/// Parses a time in seconds.
+/// Parses a time in seconds, at most [`LATEST_KEY`] either way.
 pub fn seconds(text: &str) -> Result<f32, &'static str> {
-    let expected = "expected seconds, a finite number";
-    wording::parsed(text, |time: &f32| time.is_finite(), expected)
+    let expected = "expected seconds, -100000 to 100000";
+    wording::parsed(text, |time: &f32| time.abs() <= LATEST_KEY, expected)
 }
 
 impl WorkloadArguments {

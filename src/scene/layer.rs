@@ -6,15 +6,15 @@ use crate::crowd::{
     Fade, LONGEST, Layer, LayerKind, Playback, REST, Schedule, TICKS_PER_SECOND, UNMASKED,
 };
 use crate::error::DataError;
-use crate::model::{Clip, Model, NO_PARENT, RotationBlend};
+use crate::model::{Clip, LATEST_KEY, Model, NO_PARENT, RotationBlend};
 use crate::wording;
 use rand_core::Rng;
 use rand_pcg::Pcg32;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Longest time of a schedule, in seconds: more than a day.
-pub const LONGEST_SECONDS: f64 = 100_000.0;
+/// Longest time of a schedule, in seconds: more than a day, and as long as clips may be.
+pub const LONGEST_SECONDS: f64 = LATEST_KEY as f64;
 
 /// Playback settings of a clip, from a group or a layer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -222,7 +222,7 @@ fn duration(model: &Model, clip: u32) -> f64 {
 }
 
 /// Phase at tick 0: a random fraction of the cycle, plus the offset. A clip that plays once begins at its start, or at
-/// its end if it plays backwards.
+/// its end if it plays backwards, and an offset takes it no further than its other end.
 fn phase(model: &Model, clip: u32, play: &Play, draw: u32, speed: f64) -> u32 {
     let duration = duration(model, clip);
     // A cycle of ping-pong goes forwards and backwards.
@@ -231,12 +231,17 @@ fn phase(model: &Model, clip: u32, play: &Play, draw: u32, speed: f64) -> u32 {
     } else {
         duration
     };
-    let ahead = if cycle > 0.0 {
-        (play.offset / cycle).rem_euclid(1.0) * 2f64.powi(32)
+    let cycles = if cycle > 0.0 {
+        play.offset / cycle
     } else {
         0.0
     };
-    let ahead = ahead as u64 as u32;
+    let fraction = match play.mode {
+        PlaybackMode::Once => cycles.clamp(0.0, 1.0),
+        _ => cycles.rem_euclid(1.0),
+    };
+    // A whole cycle becomes the last phase.
+    let ahead = (fraction * 2f64.powi(32)) as u32;
     match play.mode {
         PlaybackMode::Once if speed < 0.0 => u32::MAX - ahead,
         PlaybackMode::Once => ahead,

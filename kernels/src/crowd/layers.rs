@@ -47,6 +47,19 @@ pub enum Playback {
     Once,
 }
 
+impl Playback {
+    /// [`Layer::time_scale`] of a clip of so many seconds. The last phase of a single cycle is its end, at which its last key
+    /// stands; that of a loop is just before the start.
+    pub(super) fn time_scale(self, duration: f32) -> f32 {
+        let scale = duration * 2f32.powi(-24);
+        if self == Self::Once && duration > 0.0 {
+            scale.next_up()
+        } else {
+            scale
+        }
+    }
+}
+
 /// Kind of transition at the start and end of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, NoUninit)]
 #[cfg_attr(
@@ -99,7 +112,8 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// A clip that loops at `speed` times its authored pace, starting at `phase`: a merge layer of weight 1.
+    /// A clip that loops at `speed` times its authored pace, starting at `phase`: a merge layer of weight 1. Expects a speed
+    /// of at most [`FASTEST`](super::FASTEST) either way.
     pub fn looping(model: &Model, clip: u32, phase: u32, speed: f64) -> Self {
         Self::playing(model, clip, Playback::Loop, phase, speed)
     }
@@ -124,7 +138,7 @@ impl Layer {
             phase,
             // Through i64, so that clips can play backwards: the phase wraps either way.
             step: (cycles.fract() * 2f64.powi(32)).round() as i64 as u32,
-            time_scale: duration * 2f32.powi(-24),
+            time_scale: playback.time_scale(duration),
             playback,
             ..Self::held(clip, 0.0)
         }
@@ -383,6 +397,26 @@ mod tests {
                 0.0
             ]
         );
+    }
+
+    /// So that the last key counts, even if the one before holds up to it.
+    #[test]
+    fn a_single_cycle_ends_at_the_last_key() {
+        let mut durations = vec![1e-3, 0.1, 1.0, 1.2, 2.0, 99_999.99, 100_000.0];
+        durations.extend((1..1000).map(|frames| frames as f32 / 30.0));
+        for duration in durations {
+            let layer = Layer {
+                phase: u32::MAX,
+                playback: Playback::Once,
+                time_scale: Playback::Once.time_scale(duration),
+                ..Layer::held(0, 0.0)
+            };
+            let end = time(&[layer], 0, 0);
+            assert!(
+                (duration..=duration.next_up()).contains(&end),
+                "{end} of {duration}"
+            );
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use super::layers::{Fade, Layer, LayerKind, MAX_LAYERS, REST, UNMASKED};
 use super::live_state::{JointOverride, LiveState};
-use super::playing::{LONGEST_FADE, Play, Playing, absent};
+use super::playing::{FASTEST, LATEST, LONGEST_FADE, Play, Playing, absent};
 use super::{Crowd, CrowdError, InstanceLayers};
 use crate::error::{ensure, first_too_large};
 use crate::model::{IDENTITY_ROWS, JointTransform, Model, NO_PARENT, Rows, Skeleton, Transform};
@@ -280,11 +280,12 @@ impl LiveCrowd {
     /// as the transition had not ended.
     ///
     /// # Errors
-    /// A time that is not finite.
+    /// A time that is not finite or more than 1e10 s away.
     pub fn set_time(&mut self, seconds: f64) -> Result<(), CrowdError> {
         ensure!(
-            seconds.is_finite(),
-            "the time {seconds}; expected finite seconds"
+            seconds.abs() <= LATEST,
+            "the time {seconds}; expected seconds, {:e} to {LATEST:e}",
+            -LATEST
         );
         self.time = seconds;
         for instance in 0..self.players.len() as u32 {
@@ -352,7 +353,7 @@ impl LiveCrowd {
     ///
     /// # Errors
     /// The instance was removed; there is no such layer or clip; the clip is additive and the layer is not, or the reverse; an
-    /// inertial fade that the group or layer does not allow; or a number that is not finite.
+    /// inertial fade that the group or layer does not allow; or a number out of range.
     pub fn play(&mut self, id: InstanceId, layer: usize, play: Play) -> Result<(), CrowdError> {
         let group = self.find(id)?;
         self.check_play(group, layer, &play)?;
@@ -364,7 +365,7 @@ impl LiveCrowd {
     /// Changes the speed of what a layer plays, in seconds of the clip per second. The pose does not jump.
     ///
     /// # Errors
-    /// The instance was removed, the layer plays nothing, or the speed is not finite.
+    /// The instance was removed, the layer plays nothing, or the speed is not finite or above [`FASTEST`].
     pub fn set_speed(
         &mut self,
         id: InstanceId,
@@ -373,8 +374,8 @@ impl LiveCrowd {
     ) -> Result<(), CrowdError> {
         self.find(id)?;
         ensure!(
-            speed.is_finite(),
-            "the speed {speed}; expected a finite number"
+            speed.abs() <= FASTEST,
+            "the speed {speed}; expected -{FASTEST} to {FASTEST}"
         );
         let playing = &mut self.players[id.instance as usize].playing;
         let newest = playing.iter_mut().rfind(|playing| playing.layer == layer);
@@ -532,10 +533,11 @@ impl LiveCrowd {
             "an additive clip on a layer that is not additive, or the reverse"
         );
         ensure!(
-            play.start.is_finite()
-                && play.speed.is_finite()
+            play.start.abs() <= LATEST
+                && play.speed.abs() <= FASTEST
                 && (0.0..=LONGEST_FADE).contains(&play.fade_seconds),
-            "a clip from {} at speed {} with a fade of {} seconds; expected finite numbers and 0 to {LONGEST_FADE}",
+            "a clip from {:e} s at speed {:e} with a fade of {:e} s; expected at most {LATEST:e} s and {FASTEST} either \
+             way, and a fade of 0 to {LONGEST_FADE} s",
             play.start,
             play.speed,
             play.fade_seconds

@@ -25,7 +25,7 @@ pub use layers::{
 };
 pub use live::{InstanceId, LiveCrowd, LiveGroup, LiveLayer};
 pub use live_state::JointOverride;
-pub use playing::{LONGEST_FADE, Play};
+pub use playing::{FASTEST, LONGEST_FADE, Play};
 pub use reach::{EntryReach, Reach};
 pub use schedule::{LONGEST, Presence, Schedule, TICKS_PER_SECOND};
 pub use shown::{JointShown, Shown};

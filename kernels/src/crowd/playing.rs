@@ -9,6 +9,10 @@ use super::schedule::{LONGEST, Schedule};
 const PER_SECOND: f64 = 960.0;
 /// Longest fade in seconds.
 pub const LONGEST_FADE: f64 = 3_600.0;
+/// Latest time of a live crowd in seconds, three centuries: f64 numbers still tell times 2 microseconds apart.
+pub const LATEST: f64 = 1e10;
+/// Highest speed of a clip, in seconds of the clip per second.
+pub const FASTEST: f64 = 1_000.0;
 
 /// What an instance starts to play on a layer, and how the layer changes over to it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,9 +21,9 @@ pub struct Play {
     pub clip: u32,
     /// Order of its cycles.
     pub playback: Playback,
-    /// Seconds in the clip at which it starts.
+    /// Seconds in the clip at which it starts, at most 1e10 either way.
     pub start: f64,
-    /// Seconds of the clip per second of the crowd's time; negative plays backwards.
+    /// Seconds of the clip per second of the crowd's time, at most [`FASTEST`]; negative plays backwards.
     pub speed: f64,
     /// Kind of transition. An inertial one needs [`LiveGroup::inertial`](super::LiveGroup::inertial) and the first layer.
     pub fade: Fade,
@@ -208,7 +212,7 @@ impl Playing {
     fn still(&self) -> Layer {
         Layer {
             playback: self.play.playback,
-            time_scale: self.duration * 2f32.powi(-24),
+            time_scale: self.play.playback.time_scale(self.duration),
             schedule: Schedule {
                 length: LONGEST,
                 ..Schedule::ALWAYS

@@ -24,7 +24,8 @@ pub use affine::{
 pub use bounds::Bounds;
 pub use clip::compact;
 pub use clip::{
-    Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Track, WeightKeys, sphere,
+    Channel, Clip, ClipKeys, Interpolation, Keys, LATEST_KEY, RawKeys, RotationBlend, Track,
+    WeightKeys, sphere,
 };
 pub use lists::Lists;
 pub use mesh::{

@@ -9,6 +9,9 @@ use glam::{DVec3, DVec4, Vec3};
 /// Axes that are shorter count as this long: f32 numbers below 1.2e-38 lose digits, or all of them on devices.
 const SHORT_AXIS: f64 = 1e-32;
 
+/// Error of a direction, in radians, from which on it is asked whether rounding decides it.
+const NOTABLE: f64 = 1e-4;
+
 /// An error and its place; NaN counts as the largest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WorstError {
@@ -139,14 +142,24 @@ impl Deviation {
             let want = reference.skin(model, vertex, format.normals, blending);
             let position = DVec3::from_slice(got).distance(want.position) / diagonal;
             position_worst.include(position, instance, vertex);
-            let mut direction = 0.0;
+            let mut directions = [0.0; 2];
             if got.len() >= 6 {
-                direction = direction_error(DVec3::from_slice(&got[3..]), want.normal, format);
+                directions[0] = direction_error(DVec3::from_slice(&got[3..]), want.normal, format);
             }
             if got.len() >= 10 {
                 let tangent = DVec3::from_slice(&got[6..]);
-                let tangent = direction_error(tangent, want.tangent.truncate(), format);
-                direction = nan_max(direction, tangent);
+                directions[1] = direction_error(tangent, want.tangent.truncate(), format);
+            }
+            if directions.iter().any(|&error| error > NOTABLE) {
+                let cancels = reference.cancels(model, vertex, format.normals);
+                for (error, cancels) in directions.iter_mut().zip(cancels) {
+                    if cancels && !error.is_nan() {
+                        *error = 0.0;
+                    }
+                }
+            }
+            let mut direction = nan_max(directions[0], directions[1]);
+            if got.len() >= 10 {
                 // The handedness is copied; any difference counts as a right angle.
                 if got[9] != want.tangent.w {
                     direction = nan_max(direction, 90f64.to_radians());

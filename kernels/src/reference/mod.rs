@@ -20,6 +20,9 @@ pub use shown::{clip_bounds, shown, with_fitting_cubes};
 
 /// Cosine of half the angle between rotations; below it f32 rounding may choose either direction of a half turn.
 const HALF_TURN: f64 = 1e-5;
+/// Length of a normal or tangent over that of the terms that it is summed from; below it f32 rounding decides where it
+/// points, by as much as is compared.
+const CANCELLED: f64 = 1e-3;
 /// Scale of a joint over that of another; below it f32 rounding decides how the joint is turned.
 const COLLAPSED: f64 = 1e-5;
 
@@ -135,6 +138,38 @@ impl ReferencePose {
         smallest < COLLAPSED * largest
     }
 
+    /// Returns whether rounding decides where a vertex's normal, and where its tangent, points: the terms that it is summed
+    /// from cancel out, as where one of two joints mirrors what the other does not.
+    pub fn cancels(&self, model: &Model, vertex: usize, normals: Normals) -> [bool; 2] {
+        let mut sum = DMat3::ZERO;
+        let mut terms = DMat3::ZERO;
+        for (entry, weight) in model.mesh().influences_of(vertex) {
+            let m = self.palette[usize::from(entry)].matrix3 * f64::from(weight);
+            sum += m;
+            terms += m.abs();
+        }
+        let [normal, tangent] = self.directions(model, vertex);
+        let [turned, turned_terms] = match normals {
+            Normals::Unit | Normals::Raw => [sum, terms],
+            Normals::Exact => [cofactors(&sum, -1.0), cofactors(&terms, 1.0)],
+        };
+        [(turned, turned_terms, normal), (sum, terms, tangent)].map(|(sum, terms, [own, added])| {
+            let length = (sum * (own + added)).length();
+            length < CANCELLED * (terms * (own.abs() + added.abs())).length()
+        })
+    }
+
+    /// The normal and the tangent of a vertex at rest, and what targets add to each.
+    fn directions(&self, model: &Model, vertex: usize) -> [[DVec3; 2]; 2] {
+        let mesh = model.mesh();
+        let [_, turned, swayed] = self.offsets.get(vertex).copied().unwrap_or_default();
+        let normal = Vec3::from(mesh.normals()[vertex]).as_dvec3();
+        let tangent = mesh
+            .tangents()
+            .map_or(Vec4::ZERO, |tangents| tangents[vertex].into());
+        [[normal, turned], [tangent.as_dvec4().truncate(), swayed]]
+    }
+
     /// A vertex that targets move first, then joints.
     pub fn skin(
         &self,
@@ -151,21 +186,17 @@ impl ReferencePose {
             Blending::Linear => linear(influences),
             Blending::DualQuaternion => dual_quaternion(influences),
         };
-        let [moved, turned, swayed] = self.offsets.get(vertex).copied().unwrap_or_default();
+        let [moved, ..] = self.offsets.get(vertex).copied().unwrap_or_default();
         let p = Vec3::from(mesh.positions()[vertex]).as_dvec3() + moved;
-        let n = Vec3::from(mesh.normals()[vertex]).as_dvec3() + turned;
-        let t = mesh
-            .tangents()
-            .map_or(Vec4::ZERO, |tangents| tangents[vertex].into())
-            .as_dvec4();
+        let [n, t] = self
+            .directions(model, vertex)
+            .map(|[own, added]| own + added);
+        let handedness = mesh.tangents().map_or(0.0, |tangents| tangents[vertex][3]);
         let mut normal = match normals {
             Normals::Unit | Normals::Raw => m.matrix3 * n,
-            Normals::Exact => {
-                let [x, y, z] = [0, 1, 2].map(|row| m.matrix3.row(row));
-                DMat3::from_cols(y.cross(z), z.cross(x), x.cross(y)).transpose() * n
-            }
+            Normals::Exact => cofactors(&m.matrix3, -1.0) * n,
         };
-        let mut tangent = m.matrix3 * (t.truncate() + swayed);
+        let mut tangent = m.matrix3 * t;
         if normals != Normals::Raw {
             let shortest = f64::from(VANISHING).sqrt();
             normal /= normal.length().max(shortest);
@@ -174,7 +205,7 @@ impl ReferencePose {
         ReferenceVertex {
             position: m.matrix3 * p + m.translation,
             normal,
-            tangent: tangent.extend(t.w),
+            tangent: tangent.extend(handedness.into()),
         }
     }
 }
@@ -232,6 +263,19 @@ pub fn blended_vertices(crowd: &Crowd, instance: u32, tick: u32, blending: Blend
         vertices.extend_from_slice(&values[..floats]);
     }
     vertices
+}
+
+/// Cofactors of a matrix, each the difference of two products for a `sign` of -1, and their sum for 1.
+fn cofactors(m: &DMat3, sign: f64) -> DMat3 {
+    let [x, y, z] = [0, 1, 2].map(|row| m.row(row));
+    let cross = |a: DVec3, b: DVec3| {
+        DVec3::new(
+            a.y * b.z + sign * (a.z * b.y),
+            a.z * b.x + sign * (a.x * b.z),
+            a.x * b.y + sign * (a.y * b.x),
+        )
+    };
+    DMat3::from_cols(cross(y, z), cross(z, x), cross(x, y)).transpose()
 }
 
 /// The weighted sum of matrices.

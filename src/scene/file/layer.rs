@@ -2,8 +2,8 @@
 
 use super::super::description::ClipChoice;
 use super::super::layer::{LONGEST_SECONDS, LayerPlan, LayerTimes, MaskPlan, Play, PlaybackMode};
-use super::keys::{TableKeys, fraction, is_held};
-use crate::crowd::{Fade, LayerKind, MAX_LAYERS};
+use super::keys::{TableKeys, fraction};
+use crate::crowd::{FASTEST, Fade, LayerKind, MAX_LAYERS};
 use crate::error::DataError;
 
 /// Keys of a layer.
@@ -19,7 +19,12 @@ pub fn play(keys: &TableKeys) -> Result<Play, DataError> {
     Ok(Play {
         mode: keys.or_default("playback")?,
         phase_spread: keys.number("phase_spread", 1.0, fraction, "0 to 1")?,
-        offset: keys.number("offset", 0.0, is_held, "seconds")?,
+        offset: keys.number(
+            "offset",
+            0.0,
+            |seconds: f64| seconds.abs() <= LONGEST_SECONDS,
+            "seconds, -100000 to 100000",
+        )?,
         frames_per_second: keys.number(
             "frames_per_second",
             0.0,
@@ -27,6 +32,16 @@ pub fn play(keys: &TableKeys) -> Result<Play, DataError> {
             "1 to 50",
         )?,
     })
+}
+
+/// Playback speed of a group's or a layer's clip.
+pub fn speed(keys: &TableKeys) -> Result<f64, DataError> {
+    keys.number(
+        "speed",
+        1.0,
+        |speed: f64| speed.abs() <= FASTEST,
+        "-1000 to 1000",
+    )
 }
 
 /// A group's layers, checked against each other; `weight` and `play` are those of its own clip.
@@ -89,7 +104,7 @@ fn layer(keys: &TableKeys) -> Result<LayerPlan, DataError> {
         ));
     }
     let play = play(keys)?;
-    let speed = keys.number("speed", 1.0, is_held, "a number of at most 1e18")?;
+    let speed = speed(keys)?;
     let in_step: bool = keys.or_default("in_step")?;
     if in_step {
         if let Some(key) = ["speed", "phase_spread", "offset"]

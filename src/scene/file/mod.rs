@@ -105,7 +105,7 @@ fn checked(keys: &TableKeys) -> Result<GroupDescription, DataError> {
         layout: keys.or_default("layout")?,
         spacing: keys.optional("spacing", is_size, "metres, more than 0 and at most 1e18")?,
         clip: keys.get("clip")?.unwrap_or(ClipChoice::First),
-        speed: keys.number("speed", 1.0, is_held, "a number of at most 1e18")?,
+        speed: layer::speed(keys)?,
         speed_spread: keys.number("speed_spread", 0.0, fraction, "0 to 1")?,
         weight,
         layers: layer::layers(keys, weight, &play)?,

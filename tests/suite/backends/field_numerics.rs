@@ -393,3 +393,58 @@ fn limits_of_poses_grow_with_chains() {
         );
     }
 }
+
+/// Of two joints, one mirrors: where a vertex belongs half to each, the terms of its normal cancel out, and rounding alone
+/// says where it points.
+#[test]
+fn normals_that_cancel_out_are_not_held_to_a_direction() {
+    let folder = tempfile::tempdir().unwrap();
+    for mirror in [[-1.0, 1.0, 1.0], [1.0, -1.0, 1.0], [1.0, 1.0, -1.0]] {
+        let mut fixture = Fixture::new();
+        let normals = fixture.floats("VEC3", &[0.0, 0.0, 1.0].repeat(3));
+        fixture.set("/meshes/0/primitives/0/attributes/NORMAL", json!(normals));
+        fixture.set("/nodes/1/scale", json!(mirror));
+        let scene = Scene::load(fixture.write(folder.path())).unwrap();
+        for normals in [Normals::Unit, Normals::Exact] {
+            let settings = Settings {
+                normals: Some(normals),
+                instances: Some(20),
+                ..two()
+            };
+            Verified::of(scene.clone().with(settings)).assert_parity();
+        }
+    }
+}
+
+/// A clip that plays once ends with its last key, also where each key holds up to the next one.
+#[test]
+fn a_clip_that_plays_once_ends_with_its_last_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut fixture = Fixture::new();
+    fixture.set("/animations/0/samplers/0/interpolation", json!("STEP"));
+    fixture.write(folder.path());
+    let file = folder.path().join("once.toml");
+    for (play, last) in [
+        ("playback = \"once\"", 0.0),
+        // An offset beyond the end is the end, and one before the beginning is the beginning.
+        ("playback = \"once\"\noffset = 7", 0.0),
+        ("playback = \"once\"\nspeed = -1", 1.0),
+        ("playback = \"once\"\nspeed = -1\noffset = 7", 1.0),
+    ] {
+        fs::write(
+            &file,
+            format!("[[group]]\nmodel = \"fixture.gltf\"\ncount = 2\n{play}"),
+        )
+        .unwrap();
+        let scene = Scene::load(&file).unwrap().with(two());
+        let built = scene.clone().build(u64::MAX).unwrap();
+        let vertices = reference_vertices(&built.crowd, 1, 600);
+        let x = vertices
+            .chunks(6)
+            .map(|vertex| vertex[0])
+            .fold(0.0, f64::max);
+        // The only vertex off the axis belongs half to the joint that a half turn takes away.
+        assert!((x - last).abs() < 1e-6, "{play}: {x}");
+        Verified::of(scene).assert_parity();
+    }
+}

@@ -2,6 +2,12 @@
 
 use crate::error::{first_too_large, written};
 
+/// Latest time of a key and longest clip, in seconds: there, f32 numbers still tell times 1/128 s apart.
+pub const LATEST_KEY: f32 = 100_000.0;
+/// Shortest time between two keys of a track, in seconds: f64 numbers still hold the fraction of such a cycle that a tick
+/// plays, and no slope of a curve overflows.
+const SHORTEST_INTERVAL: f32 = 1e-9;
+
 /// A part of a joint's transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Channel {
@@ -125,17 +131,17 @@ pub(super) fn check_keys(times: &[f32], values: &[f32], per_key: usize) -> Resul
     if let Some((key, time)) = times
         .iter()
         .enumerate()
-        .find(|(_, time)| !(time.is_finite() && **time >= 0.0))
+        .find(|(_, time)| !(0.0..=LATEST_KEY).contains(*time))
     {
         return Err(format!(
-            "key {key} has the time {}; expected seconds, 0 or more",
+            "key {key} has the time {}; expected seconds, 0 to {LATEST_KEY}",
             written(*time)
         ));
     }
     let mut pairs = times.iter().zip(times.iter().skip(1)).enumerate();
-    if let Some((key, (before, time))) = pairs.find(|(_, (a, b))| b <= a) {
+    if let Some((key, (before, time))) = pairs.find(|(_, (a, b))| *b - *a < SHORTEST_INTERVAL) {
         return Err(format!(
-            "key {} at {} s does not come after key {key} at {} s",
+            "key {} at {} s does not come after key {key} at {} s; expected {SHORTEST_INTERVAL:e} s at least between them",
             key + 1,
             written(*time),
             written(*before)

@@ -9,11 +9,11 @@ mod raw;
 mod weights;
 
 pub use exact::sphere;
-pub use keys::{Channel, Interpolation, Keys, RotationBlend};
+pub use keys::{Channel, Interpolation, Keys, LATEST_KEY, RotationBlend};
 pub use raw::{RawKeys, Track};
 pub use weights::WeightKeys;
 
-use crate::error::DataError;
+use crate::error::{DataError, written};
 use compact::Compact;
 use fieldwork::Fieldwork;
 
@@ -86,9 +86,9 @@ impl Clip {
     /// `duration` is the loop's period in seconds; `None` takes the last key's time.
     ///
     /// # Errors
-    /// Times that do not rise, counts that disagree, numbers that are not finite, a rotation of zero length or
-    /// one whose cubic curve is shorter than 1/256 of its keys ([`Keys::part_opposite_keys`] may help), a negative
-    /// duration, or two tracks for one channel of a joint.
+    /// Times or a duration outside 0 to [`LATEST_KEY`], times that do not rise by a nanosecond at least, counts that disagree,
+    /// numbers that are not finite, a rotation of zero length or one whose cubic curve is shorter than 1/256 of its keys
+    /// ([`Keys::part_opposite_keys`] may help), or two tracks for one channel of a joint.
     pub fn new(
         name: impl Into<String>,
         duration: Option<f32>,
@@ -100,12 +100,13 @@ impl Clip {
             .iter()
             .filter_map(|k| k.times.last())
             .fold(0.0f32, |a, &b| a.max(b));
+        let keys = ClipKeys::Raw(RawKeys::new(&name, rotation_blend, keys)?);
         let duration = duration.unwrap_or(last_key);
-        if !(duration.is_finite() && duration >= 0.0) {
-            let problem = format!("a duration of {duration} s; expected 0 or more");
+        if !(0.0..=LATEST_KEY).contains(&duration) {
+            let duration = written(duration);
+            let problem = format!("a duration of {duration} s; expected 0 to {LATEST_KEY}");
             return Err(DataError::new(format!("clip {name:?}"), problem));
         }
-        let keys = ClipKeys::Raw(RawKeys::new(&name, rotation_blend, keys)?);
         Ok(Self {
             name,
             duration,
@@ -119,8 +120,8 @@ impl Clip {
     /// The clip with tracks of morph weights. They do not change its duration.
     ///
     /// # Errors
-    /// Times that do not rise, counts that disagree, numbers that are not finite, squad interpolation, or two tracks of
-    /// one target.
+    /// Times as [`Clip::new`] refuses them, counts that disagree, numbers that are not finite, squad interpolation, or two
+    /// tracks of one target.
     pub fn with_weights(self, mut weights: Vec<WeightKeys>) -> Result<Self, DataError> {
         weights.sort_by_key(|track| track.targets.start);
         let place = |index: usize| format!("clip {:?}, weight track {index}", self.name);
@@ -238,6 +239,66 @@ mod tests {
             ])
             .contains("second track")
         );
-        assert!(Clip::new("c", Some(-1.0), RotationBlend::Slerp, vec![]).is_err());
+    }
+
+    #[test]
+    fn times_that_f32_cannot_tell_apart_are_refused() {
+        let fault = |times: &[f32]| {
+            let unit = [0.0, 0.0, 0.0, 1.0].repeat(times.len());
+            let clip = Clip::new(
+                "c",
+                None,
+                RotationBlend::Slerp,
+                vec![rotation(times, &unit)],
+            );
+            clip.err().map_or(String::new(), |error| error.problem)
+        };
+        for (times, problem) in [
+            (
+                &[0.0, f32::NAN][..],
+                "key 1 has the time NaN; expected seconds, 0 to 100000",
+            ),
+            (
+                &[0.0, f32::INFINITY],
+                "key 1 has the time inf; expected seconds, 0 to 100000",
+            ),
+            (
+                &[-0.5, 1.0],
+                "key 0 has the time -0.5; expected seconds, 0 to 100000",
+            ),
+            (
+                &[0.0, 1e30],
+                "key 1 has the time 1e30; expected seconds, 0 to 100000",
+            ),
+            // 1,000,000.001 s is the same f32 number.
+            (
+                &[1e6, 1_000_000.0],
+                "key 0 has the time 1000000; expected seconds, 0 to 100000",
+            ),
+            (
+                &[1.0, 1.0],
+                "key 1 at 1 s does not come after key 0 at 1 s; expected 1e-9 s at least between them",
+            ),
+            (
+                &[0.0, 2.0, 1.0],
+                "key 2 at 1 s does not come after key 1 at 2 s; expected 1e-9 s at least between them",
+            ),
+            (
+                &[0.0, 1e-30],
+                "key 1 at 1e-30 s does not come after key 0 at 0 s; expected 1e-9 s at least between them",
+            ),
+            // A jump, a first key with the rounding of a frame's number, and the last times that are told apart.
+            (&[0.0, 0.999_999_9, 1.0], ""),
+            (&[5e-17, 0.1], ""),
+            (&[0.0, 99_999.99, 100_000.0], ""),
+        ] {
+            assert_eq!(fault(times), problem, "{times:?}");
+        }
+        let of_length = |duration| Clip::new("c", Some(duration), RotationBlend::Slerp, vec![]);
+        for (duration, written) in [(-1.0, "-1"), (f32::NAN, "NaN"), (1e30, "1e30")] {
+            let problem = format!("a duration of {written} s; expected 0 to 100000");
+            assert_eq!(of_length(duration).unwrap_err().problem, problem);
+        }
+        assert!(of_length(1e-40).is_ok() && of_length(LATEST_KEY).is_ok());
     }
 }
