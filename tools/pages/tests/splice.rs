@@ -257,7 +257,10 @@ fn chosen_figures_are_spliced() {
             "line 1: unknown figure \"skin@bone\";",
         ),
         ("table many a/b", "line 1: unknown figure \"a\";"),
-        ("runs . few,none cpu-rayon skin", "none: cannot read: "),
+        (
+            "runs . few,none cpu-rayon skin",
+            "none: no such file or folder",
+        ),
         (
             "runs . few gpu-none skin",
             "few: unknown backend \"gpu-none\"",
