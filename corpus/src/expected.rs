@@ -1,7 +1,7 @@
 //! The vertices that an asset shows, by the f64 reference of the kernels.
 
 use crate::asset::Asset;
-use glam::{DMat3, DVec3};
+use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use skinbench_formats::{Request, Vertices, load_with};
 use skinbench_kernels::crowd::{Crowd, Layer, REST};
@@ -287,14 +287,11 @@ fn moment(
     }
 }
 
-/// A normal by the inverse transposes of its joints, from the one by the blended matrix: their blend as they are, and of normals
-/// of length 1. Where there is no inverse it stays.
+/// A normal by the inverse transposes of its joints: their blend as they are, and of normals of length 1. Where a joint has no
+/// inverse, it is `normal`, the one by the blended matrix.
 fn by_joints(model: &Model, pose: &ReferencePose, vertex: usize, normal: DVec3) -> [DVec3; 2] {
-    let mut blended = DMat3::ZERO;
-    for (entry, weight) in model.mesh().influences_of(vertex) {
-        blended += pose.palette[usize::from(entry)].matrix3 * f64::from(weight);
-    }
-    let stored = blended.inverse() * normal;
+    let [[own, added], _] = pose.directions(model, vertex);
+    let stored = own + added;
     let mut sums = [DVec3::ZERO; 2];
     for (entry, weight) in model.mesh().influences_of(vertex) {
         let inverse = pose.palette[usize::from(entry)].matrix3.inverse();

@@ -63,7 +63,7 @@ pub fn not_ranked<'a>(study: &'a Study, point: &Point) -> Vec<Remark<'a>> {
     remarks
 }
 
-/// What the verdicts of a study say nothing about, if a processor emulated the adapter that took part.
+/// The remark that the times say nothing about graphics hardware, if a processor emulated the adapter.
 pub fn emulated(study: &Study) -> Option<Remark<'_>> {
     let takes_part = study.entries.iter().any(Entry::uses_adapter);
     let is_emulated = study.machine.is_emulated() && takes_part;

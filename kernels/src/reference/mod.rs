@@ -160,7 +160,7 @@ impl ReferencePose {
     }
 
     /// The normal and the tangent of a vertex at rest, and what targets add to each.
-    fn directions(&self, model: &Model, vertex: usize) -> [[DVec3; 2]; 2] {
+    pub fn directions(&self, model: &Model, vertex: usize) -> [[DVec3; 2]; 2] {
         let mesh = model.mesh();
         let [_, turned, swayed] = self.offsets.get(vertex).copied().unwrap_or_default();
         let normal = Vec3::from(mesh.normals()[vertex]).as_dvec3();

@@ -12,7 +12,7 @@ use skinbench::scene::Settings;
 
 type Times = Vec<u64>;
 
-/// What is said of times on an emulated adapter.
+/// A part of the sentence that stands below the times of an emulated adapter.
 const NO_HARDWARE: &str = "say nothing about graphics hardware.";
 
 fn outcome(backend: &'static str, passes: u32, stages: &[(Stage, Times)]) -> Outcome {
