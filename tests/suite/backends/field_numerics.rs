@@ -424,12 +424,12 @@ fn a_clip_that_plays_once_ends_with_its_last_key() {
     fixture.set("/animations/0/samplers/0/interpolation", json!("STEP"));
     fixture.write(folder.path());
     let file = folder.path().join("once.toml");
-    for (play, last) in [
-        ("playback = \"once\"", 0.0),
+    for (play, first, last) in [
+        ("playback = \"once\"", 1.0, 0.0),
         // An offset beyond the end is the end, and one before the beginning is the beginning.
-        ("playback = \"once\"\noffset = 7", 0.0),
-        ("playback = \"once\"\nspeed = -1", 1.0),
-        ("playback = \"once\"\nspeed = -1\noffset = 7", 1.0),
+        ("playback = \"once\"\noffset = 7", 0.0, 0.0),
+        ("playback = \"once\"\nspeed = -1", 0.0, 1.0),
+        ("playback = \"once\"\nspeed = -1\noffset = 7", 1.0, 1.0),
     ] {
         fs::write(
             &file,
@@ -438,13 +438,15 @@ fn a_clip_that_plays_once_ends_with_its_last_key() {
         .unwrap();
         let scene = Scene::load(&file).unwrap().with(two());
         let built = scene.clone().build(u64::MAX).unwrap();
-        let vertices = reference_vertices(&built.crowd, 1, 600);
-        let x = vertices
-            .chunks(6)
-            .map(|vertex| vertex[0])
-            .fold(0.0, f64::max);
-        // The only vertex off the axis belongs half to the joint that a half turn takes away.
-        assert!((x - last).abs() < 1e-6, "{play}: {x}");
+        for (tick, shown) in [(0, first), (600, last)] {
+            let vertices = reference_vertices(&built.crowd, 1, tick);
+            let x = vertices
+                .chunks(6)
+                .map(|vertex| vertex[0])
+                .fold(0.0, f64::max);
+            // The only vertex off the axis belongs half to the joint that a half turn takes away.
+            assert!((x - shown).abs() < 1e-6, "{play}, tick {tick}: {x}");
+        }
         Verified::of(scene).assert_parity();
     }
 }
