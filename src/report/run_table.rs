@@ -279,14 +279,19 @@ pub fn verified(scene: &BuiltScene, outcomes: &[Outcome], screen: Screen) -> Str
 
 /// The levels of a scene's instances and their error, in one line; empty without levels.
 fn levels(scene: &BuiltScene) -> String {
-    let Some(levels) = scene.levels else {
+    let Some(levels) = &scene.levels else {
         return String::new();
     };
-    let counts = levels.counts.map(|count| grouped(count as u64));
+    let counts: Vec<String> = levels
+        .counts
+        .iter()
+        .map(|&count| grouped(count as u64))
+        .collect();
     let last = counts.len() - 1;
     format!(
-        "lod=mesh: {} instances at levels 0 to {last}; meshes off by up to {:.1} pixels ({:.1} % of the diagonal) at \
+        "lod={}: {} instances at levels 0 to {last}; meshes off by up to {:.1} pixels ({:.1} % of the diagonal) at \
          rest\n",
+        scene.settings.lod.unwrap_or_default(),
         counts.join(", "),
         levels.error_px,
         100.0 * levels.error

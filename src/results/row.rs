@@ -138,7 +138,7 @@ columns! {
         let device = |purpose| resources.map(|r| r.memory.device.get(purpose));
         let device_clock = times.and_then(|times| times.device_clock);
         let processor_clock = outcome.processor_clock.filter(|_| of_frame);
-        let levels = scene.levels;
+        let levels = scene.levels.as_ref();
         let build = &environment.build;
     }
 

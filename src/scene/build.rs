@@ -121,8 +121,8 @@ impl Scene {
         }
         let mut crowd = with_fitting_cubes(self.expressed(crowd, &members)?);
         let mut levels = None;
-        if settings.lod == Some(Lod::Mesh) {
-            let leveled = lod::leveled(&crowd, &self.camera, self.resolution)
+        if let Some(rule) = settings.lod.filter(|rule| *rule != Lod::None) {
+            let leveled = lod::leveled(&crowd, rule, &self.camera, self.resolution)
                 .map_err(|error| self.refused(&["lod"], None, error))?;
             crowd = leveled.crowd;
             levels = Some(leveled.levels);

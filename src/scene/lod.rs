@@ -10,23 +10,57 @@ use crate::error::DataError;
 use crate::model::{Bounds, Model, rows_to_affine};
 use crate::reference::{shown, with_fitting_cubes};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::sync::Arc;
 
-/// Number of levels; level 0 is the full character.
-pub const LEVELS: usize = 4;
+/// A rule by which instances drop detail.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum Lod {
+    /// All instances show the full character
+    #[default]
+    None,
+    /// Half of the triangles below 200 pixels, a quarter below 100, an eighth below 40
+    Mesh,
+}
 
-/// Size on the screen below which an instance has level 1, 2 or 3: pixels of the diagonal of its model's bounding box.
-const SIZES: [f64; LEVELS - 1] = [200.0, 100.0, 40.0];
+/// A level of detail below the full character.
+struct Level {
+    /// Size on the screen below which an instance shows it: pixels of the diagonal of its model's bounding box.
+    below: f64,
+    /// Fraction of the full character's triangles.
+    triangles: f64,
+}
 
-/// Fraction of the triangles at levels 1, 2 and 3.
-const TRIANGLES: [f64; LEVELS - 1] = [0.5, 0.25, 0.125];
+impl Lod {
+    /// The levels below the full character, each with a smaller size than the one before.
+    const fn levels(self) -> &'static [Level] {
+        const fn level(below: f64, triangles: f64) -> Level {
+            Level { below, triangles }
+        }
+        match self {
+            Self::None => &[],
+            Self::Mesh => const { &[level(200.0, 0.5), level(100.0, 0.25), level(40.0, 0.125)] },
+        }
+    }
+
+    /// The level for a size on the screen; 0 is the full character.
+    fn level(self, size: f64) -> usize {
+        self.levels()
+            .iter()
+            .filter(|level| size < level.below)
+            .count()
+    }
+}
 
 /// The levels of a crowd's instances.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct MeshLevels {
-    /// Instances at each level.
-    pub counts: [usize; LEVELS],
+    /// Instances at each level; level 0 is the full character.
+    pub counts: Vec<usize>,
     /// Largest error of their meshes at rest, by meshoptimizer's metric, over the diagonal of the full character.
     pub error: f64,
     /// The same in pixels, each instance at its distance from the camera.
@@ -55,17 +89,23 @@ struct LevelModel {
     error: Option<f64>,
 }
 
-/// Chooses the level of each instance by its size on the screen.
+/// Chooses the level of each instance by a rule and its size on the screen.
 ///
 /// # Errors
 /// A mesh that cannot be simplified, or a model that cannot be put in a crowd.
 pub fn leveled(
     full: &Crowd,
+    rule: Lod,
     camera: &Camera,
     resolution: [u32; 2],
 ) -> Result<Leveled, Box<dyn Error>> {
     let sizes: Vec<f64> = sizes(full, camera, resolution).collect();
-    let key = |instance: u32| (full.group_of(instance), level(sizes[instance as usize]));
+    let key = |instance: u32| {
+        (
+            full.group_of(instance),
+            rule.level(sizes[instance as usize]),
+        )
+    };
     let mut original: Vec<u32> = (0..sizes.len() as u32).collect();
     original.sort_by_cached_key(|&instance| key(instance));
     let mut placed = Vec::new();
@@ -79,10 +119,10 @@ pub fn leveled(
     }
     let models = placed
         .par_iter()
-        .map(|placed| level_model(&full.groups()[placed.group].model, placed.level))
+        .map(|placed| level_model(&full.groups()[placed.group].model, rule, placed.level))
         .collect::<Result<Vec<LevelModel>, DataError>>()?;
     let mut levels = MeshLevels {
-        counts: [0; LEVELS],
+        counts: vec![0; 1 + rule.levels().len()],
         error: 0.0,
         error_px: 0.0,
     };
@@ -110,20 +150,20 @@ pub fn leveled(
         crowd = crowd.with_expressions(expressions)?;
     }
     Ok(Leveled {
-        remarks: remarks(&placed, &models),
+        remarks: remarks(rule, &placed, &models),
         crowd,
         levels,
     })
 }
 
-fn level_model(full: &Arc<Model>, level: usize) -> Result<LevelModel, DataError> {
-    if level == 0 {
+fn level_model(full: &Arc<Model>, rule: Lod, level: usize) -> Result<LevelModel, DataError> {
+    let Some(below) = level.checked_sub(1) else {
         return Ok(LevelModel {
             model: Arc::clone(full),
             error: Some(0.0),
         });
-    }
-    simplified(full, TRIANGLES[level - 1]).map_err(|error| error.within(full.name()))
+    };
+    simplified(full, rule.levels()[below].triangles).map_err(|error| error.within(full.name()))
 }
 
 fn simplified(full: &Arc<Model>, fraction: f64) -> Result<LevelModel, DataError> {
@@ -142,9 +182,9 @@ fn simplified(full: &Arc<Model>, fraction: f64) -> Result<LevelModel, DataError>
 }
 
 /// One line for each level at which meshes were kept whole.
-fn remarks(placed: &[Placed], models: &[LevelModel]) -> Vec<String> {
+fn remarks(rule: Lod, placed: &[Placed], models: &[LevelModel]) -> Vec<String> {
     let mut remarks = Vec::new();
-    for level in 1..LEVELS {
+    for level in 1..=rule.levels().len() {
         let mut whole = Vec::new();
         for (placed, LevelModel { model, error }) in placed.iter().zip(models) {
             if placed.level == level && error.is_none() {
@@ -177,11 +217,6 @@ pub fn sizes(crowd: &Crowd, camera: &Camera, resolution: [u32; 2]) -> impl Itera
     })
 }
 
-/// The level for a size on the screen.
-fn level(size: f64) -> usize {
-    SIZES.iter().filter(|least| size < **least).count()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,7 +224,8 @@ mod tests {
     #[test]
     fn smaller_instances_have_less_detail() {
         assert_eq!(
-            [f64::INFINITY, 200.0, 199.0, 100.0, 99.0, 40.0, 39.0, 0.0].map(level),
+            [f64::INFINITY, 200.0, 199.0, 100.0, 99.0, 40.0, 39.0, 0.0]
+                .map(|size| Lod::Mesh.level(size)),
             [0, 0, 1, 1, 2, 2, 3, 3]
         );
     }
@@ -231,7 +267,7 @@ mod tests {
             distance: 1.0,
             field_of_view: 40.0,
         };
-        let leveled = leveled(&crowd, &camera, [8, 8]).unwrap();
+        let leveled = leveled(&crowd, Lod::Mesh, &camera, [8, 8]).unwrap();
         assert_eq!(leveled.levels.counts, [0, 0, 0, 1]);
         assert_eq!(leveled.levels.error, 0.0);
         assert_eq!(leveled.crowd.vertex_count(), 60);

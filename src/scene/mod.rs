@@ -27,12 +27,12 @@ pub use find_clip::find_clip;
 #[cfg(feature = "view")]
 pub(crate) use layer::{LayerPlan, LayerTimes};
 pub use load::BUILT_IN;
-pub use lod::MeshLevels;
+pub use lod::{Lod, MeshLevels};
 pub use model_source::{BUILT_IN_MODELS, ModelSource};
 pub use placing::Layout;
 pub use settings::{
-    Chosen, Clips, DeviceLoad, Effect, Interpolation, Lod, Output, RefusedSetting, Setting,
-    Settings, argument,
+    Chosen, Clips, DeviceLoad, Effect, Interpolation, Output, RefusedSetting, Setting, Settings,
+    argument,
 };
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! arguments of commands, the options in results, the window's command line, the hash of a scene and the combinations that
 //! tests try follow from it.
 
+use super::Lod;
 use crate::compaction;
 use crate::error::DataError;
 use crate::frame::Retention;
@@ -72,18 +73,6 @@ pub enum DeviceLoad {
     Busy,
     /// Nothing: its clock is what the driver chooses for the measured frames alone.
     Idle,
-}
-
-/// Detail that is dropped from instances that are small on the screen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-#[serde(rename_all = "lowercase")]
-pub enum Lod {
-    /// None: all instances show the full character.
-    #[default]
-    None,
-    /// Triangles of meshes.
-    Mesh,
 }
 
 /// What a setting changes, which says where it may stand and what it means for results.
@@ -201,8 +190,8 @@ settings! {
         expects: "1 to 4096" if |count| (1..=4096).contains(count),
         has_column: true,
     }
-    /// Detail to drop from instances that are small on the screen: none, or triangles (mesh); default: none
-    lod: Option<Lod> = Crowd (value_name = "none|mesh", hide_possible_values = true) {
+    /// Detail to drop from instances that are small on the screen; default: none
+    lod: Option<Lod> = Crowd (value_name = "RULE") {
         default: "none",
         tried: &["mesh"],
     }
