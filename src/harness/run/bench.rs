@@ -333,7 +333,8 @@ impl Bench {
         }
     }
 
-    /// Runs frames that are not recorded until the backend is warm, or the fewest if interrupted.
+    /// Runs frames that are not recorded until the backend is warm; the fewest if interrupted, or if caches are emptied
+    /// before each: that takes longer than most frames, and keeps the processor at work.
     pub fn warm_up(
         &mut self,
         contender: &mut Contender,
@@ -344,7 +345,8 @@ impl Bench {
             pacer.wake()?;
         }
         let mut count = 1;
-        while let Some(frame) = contender.warm_up.next_frame(interrupted()) {
+        let cold = self.disturber.disturbance.cold;
+        while let Some(frame) = contender.warm_up.next_frame(cold || interrupted()) {
             if let Some(program) = contender.subject.prepared.self_timed() {
                 let stages = &mut contender.outcome.stages;
                 for time in measure_program(program, stages, frame..frame + count)? {
