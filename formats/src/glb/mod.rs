@@ -5,7 +5,6 @@
 //! restores them. The extras of a primitive state how many vertices the original file had.
 
 mod document;
-mod error;
 mod keys;
 mod material;
 mod mesh;
@@ -14,14 +13,33 @@ mod morph;
 use crate::gltf::names;
 use crate::matrices;
 use document::{Document, Use, append};
-pub use error::ExportError;
 use glam::Vec3;
+use morph::RunTargets;
 use serde_json::{Value, json};
 use skinbench_kernels::model::{
     Axes, Channel, Clip, IDENTITY_ROWS, Interpolation, JointTransform, Keys, Model, ModelParts,
     NO_PARENT, PrimitiveData, Rows, Skeleton, SkinData, Transform,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt;
+
+/// Error for a model that could not be written.
+#[derive(thiserror::Error)]
+pub enum ExportError {
+    /// The container counts bytes in 32 bits.
+    #[error("the model needs {0} bytes; a binary glTF file holds at most {max}", max = u32::MAX)]
+    TooLarge(u64),
+    /// Compact keys are derived from a file's keys, which are closer to the authored clip.
+    #[error("clip {0:?} is compact; expected the clip that it was made from")]
+    Compact(String),
+}
+
+/// As the message: a `main` that returns the error prints it so.
+impl fmt::Debug for ExportError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 /// A model as the bytes of a `.glb`.
 ///
@@ -83,7 +101,7 @@ struct Writer {
     /// Skin of the document for each skin of the model that is in use.
     skin_of: HashMap<u16, usize>,
     /// Nodes with meshes, and the morph targets of each.
-    meshes: Vec<(usize, Vec<u32>)>,
+    meshes: Vec<(usize, RunTargets)>,
     /// Nodes of the scene.
     roots: Vec<usize>,
 }
@@ -143,11 +161,15 @@ impl Writer {
     /// Adds one node for each run of neighbouring primitives that the same skin, or the same single joint, moves. Runs
     /// end where other morph targets begin, so that each node has weights of its own.
     fn meshes(&mut self, parts: &ModelParts) {
+        let mut runs: Vec<&[PrimitiveData]> = Vec::new();
         let mut rest = &parts.primitives[..];
         while !rest.is_empty() {
-            let (run, others) = rest.split_at(run_length(rest));
-            rest = others;
-            let targets = morph::moving(run);
+            let length = run_length(rest);
+            runs.push(&rest[..length]);
+            rest = &rest[length..];
+        }
+        let targets = RunTargets::of_runs(&runs, &parts.clips, parts.targets.len() as u32);
+        for (run, targets) in runs.into_iter().zip(targets) {
             let Mover { skin, entry } = Mover::of(&run[0]);
             let SkinData {
                 joints,
@@ -158,8 +180,8 @@ impl Writer {
             let mut primitives = Vec::new();
             for primitive in run {
                 let mut subsets = mesh::primitives(primitive, skinned, &mut self.document);
-                if !targets.is_empty() {
-                    let deltas = morph::targets(primitive, &targets, &mut self.document);
+                if !targets.all.is_empty() {
+                    let deltas = morph::targets(primitive, &targets.all, &mut self.document);
                     for subset in &mut subsets {
                         subset["targets"] = deltas.clone();
                     }
@@ -167,7 +189,7 @@ impl Writer {
                 primitives.extend(subsets);
             }
             let mut mesh = json!({"primitives": primitives});
-            for &target in &targets {
+            for &target in &targets.all {
                 let target = &parts.targets[target as usize];
                 append(&mut mesh["weights"], json!(target.weight));
                 append(&mut mesh["extras"]["targetNames"], json!(target.name));
@@ -225,7 +247,7 @@ impl Writer {
             animation.add(*node, path, keys.interpolation, &keys.times, &keys.values);
         }
         for (node, targets) in &self.meshes {
-            if let Some(keys) = morph::weights(clip, &parts.targets, targets)? {
+            if let Some(keys) = morph::weights(clip, &parts.targets, targets) {
                 animation.add(
                     *node,
                     "weights",

@@ -138,7 +138,7 @@ fn a_vertex_without_weight_follows_the_joint_of_its_first_slot() {
 
 #[test]
 #[ignore = "needs SKINBENCH_SHARED"]
-fn an_empty_morph_target_changes_nothing_in_a_copy() {
+fn an_empty_morph_target_stays_with_its_mesh() {
     let file = case("convert-empty-morph-target").join("empty-target.glb");
     let poses = &expected("convert-empty-morph-target")["poses"];
     let original = load_all(&file);
