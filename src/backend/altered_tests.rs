@@ -1,9 +1,8 @@
 //! A backend for tests that does as another one does, but for submitting frames.
 
-use super::{Abilities, Backend, Prepared, Skinned, Ticket};
+use super::{Abilities, Backend, FrameData, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{Footprint, FrameInput, Job, OutputBuffers, Result, StageTimer, Traffic};
-use crate::pose::PoseData;
 use std::ops::Range;
 
 /// Submits a frame to the other backend, or does something else.
@@ -58,23 +57,14 @@ impl Prepared for PreparedAltered {
         self.prepared.skinned()
     }
 
-    fn read_poses(
-        &mut self,
-        crowd: &Crowd,
-        what: PoseData,
-        instances: Range<u32>,
-        out: &mut Vec<f32>,
-    ) -> Result<()> {
-        self.prepared.read_poses(crowd, what, instances, out)
-    }
-
-    fn read_vertices(
+    fn read(
         &mut self,
         crowd: &Crowd,
         output: &OutputBuffers,
+        what: FrameData,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
-        self.prepared.read_vertices(crowd, output, instances, out)
+        self.prepared.read(crowd, output, what, instances, out)
     }
 }

@@ -3,7 +3,8 @@
 //! threads: in the first frame they write the same output by turns.
 
 use super::{
-    Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, stage_bytes,
+    Abilities, Backend, Context, FrameData, Joints, LaterPasses, Prepared, Skinned, Ticket,
+    stage_bytes,
 };
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group};
@@ -15,7 +16,7 @@ use crate::frame::{
 use crate::gameplay::GameplayData;
 use crate::model::{Rows, Shape};
 use crate::morph::{MorphScratch, MorphedLanes};
-use crate::pose::{Affine, BlockPalettes, CrowdPose, NoClock, PoseData, PoseOut, Width, is_sparse};
+use crate::pose::{Affine, BlockPalettes, CrowdPose, NoClock, PoseOut, Width, is_sparse};
 use crate::reference::Blending;
 use crate::simd::Isa;
 use crate::skin::Store;
@@ -499,25 +500,19 @@ impl Prepared for PreparedCpu {
         self.kernels[0].poser.gameplay().map(|_| 0)
     }
 
-    fn read_poses(
-        &mut self,
-        crowd: &Crowd,
-        what: PoseData,
-        instances: Range<u32>,
-        out: &mut Vec<f32>,
-    ) -> Result<()> {
-        self.kernels[0].poser.read(crowd, what, instances, out);
-        Ok(())
-    }
-
-    fn read_vertices(
+    fn read(
         &mut self,
         crowd: &Crowd,
         output: &OutputBuffers,
+        what: FrameData,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
         let PreparedKernel { kernel, poser, .. } = &self.kernels[0];
+        if let Some(pose) = what.pose() {
+            poser.read(crowd, pose, instances, out);
+            return Ok(());
+        }
         if !kernel.interleaved {
             out.extend(output.host_vertices(crowd, instances));
             return Ok(());

@@ -2,7 +2,7 @@
 
 pub use super::gpu_abilities::abilities;
 use super::stage_bytes::{posed, skinned};
-use super::{Abilities, Backend, Context, Prepared, Skinned, Ticket};
+use super::{Abilities, Backend, Context, FrameData, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
     Approximation, BackendError, Bytes, Footprint, FrameInput, HostPoser, Job, OutputBuffers,
@@ -18,7 +18,6 @@ use crate::gpu::passes::upload::Upload;
 use crate::gpu::passes::{Frame, Outputs, Plan, plan};
 use crate::gpu::{Capture, Drawable, Gpu, PaletteForm, Posing};
 pub use crate::gpu::{Skinning, Strategy};
-use crate::pose::PoseData;
 use crate::reference::Blending;
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -208,15 +207,23 @@ impl Prepared for PreparedGpu {
         Ok(Some(all))
     }
 
-    fn read_poses(
+    fn read(
         &mut self,
         crowd: &Crowd,
-        what: PoseData,
+        output: &OutputBuffers,
+        what: FrameData,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
+        let Some(pose) = what.pose() else {
+            self.prepare_read(crowd)?;
+            if self.capture.is_some() {
+                return self.read_captured(crowd, instances, out);
+            }
+            return self.read_skinned(crowd, output, instances, out);
+        };
         if !self.plan.table.poses.is_empty() {
-            return self.read_device_poses(crowd, what, instances, out);
+            return self.read_device_poses(crowd, pose, instances, out);
         }
         if !self.strategy.poses_on_host() {
             return Err(BackendError::Unavailable(
@@ -224,22 +231,8 @@ impl Prepared for PreparedGpu {
             ));
         }
         if let Some(host) = self.host_poser() {
-            host.read(crowd, what, instances, out);
+            host.read(crowd, pose, instances, out);
         }
         Ok(())
-    }
-
-    fn read_vertices(
-        &mut self,
-        crowd: &Crowd,
-        output: &OutputBuffers,
-        instances: Range<u32>,
-        out: &mut Vec<f32>,
-    ) -> Result<()> {
-        self.prepare_read(crowd)?;
-        if self.capture.is_some() {
-            return self.read_captured(crowd, instances, out);
-        }
-        self.read_skinned(crowd, output, instances, out)
     }
 }

@@ -15,7 +15,7 @@ mod stage_bytes;
 
 pub use abilities::{Abilities, Joints, LaterPasses};
 
-use crate::crowd::Crowd;
+use crate::crowd::{Crowd, Group};
 #[cfg(any(feature = "gpu", doc))]
 use crate::frame::BackendError;
 use crate::frame::{
@@ -35,9 +35,11 @@ use crate::pose::PoseData;
 use crate::reference::Blending;
 use crate::simd::Isa;
 use crate::threads::Threads;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 #[cfg(feature = "gpu")]
 use std::sync::Arc;
+use strum::{IntoStaticStr, VariantArray};
 
 /// A way to skin on this machine, before anything is allocated.
 pub trait Backend {
@@ -123,32 +125,69 @@ pub trait Prepared {
         Ok(None)
     }
 
-    /// Appends poses or palettes of the last frame, in the layouts of [`PoseData`], for the instances in a range of one
-    /// group. Instances that the frame left out are skipped. Not timed.
+    /// Appends what the last frame computed of the instances in a range of one group; `output` are the buffers that it
+    /// was given. Instances that the frame left out are skipped. Not timed.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`] if the backend has no poses because it bakes palettes, or [`BackendError::Device`]
     /// if the device was lost or refused a command.
-    fn read_poses(
-        &mut self,
-        crowd: &Crowd,
-        what: PoseData,
-        instances: Range<u32>,
-        out: &mut Vec<f32>,
-    ) -> Result<()>;
-
-    /// Appends skinned vertices of the last frame, `[instance][vertex][word]` as floats or as the bits of packed words,
-    /// for the instances in a range of one group. Instances that the frame left out are skipped. Not timed.
-    ///
-    /// # Errors
-    /// [`BackendError::Device`] if the device was lost or refused a command.
-    fn read_vertices(
+    fn read(
         &mut self,
         crowd: &Crowd,
         output: &OutputBuffers,
+        what: FrameData,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()>;
+}
+
+/// What a frame computes, in the order of its stages. The serialised form is the name.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum FrameData {
+    /// Blended local poses, as [`PoseData::Local`].
+    Local,
+    /// Joints' matrices in model space, as [`PoseData::Model`].
+    Model,
+    /// Palettes, as [`PoseData::Palette`].
+    Palette,
+    /// Skinned vertices, `[instance][vertex][word]`, as floats or as the bits of packed words.
+    Vertices,
+}
+
+impl FrameData {
+    /// The result of posing that this is; `None` for vertices.
+    pub fn pose(self) -> Option<PoseData> {
+        match self {
+            Self::Local => Some(PoseData::Local),
+            Self::Model => Some(PoseData::Model),
+            Self::Palette => Some(PoseData::Palette),
+            Self::Vertices => None,
+        }
+    }
+
+    /// Numbers of one instance of a group.
+    pub fn numbers(self, group: &Group) -> usize {
+        match self {
+            Self::Local => group.model.skeleton().len() * 10,
+            Self::Model => group.model.skeleton().len() * 12,
+            Self::Palette => group.model.palette_joints().len() * 12,
+            Self::Vertices => group.instance_words(),
+        }
+    }
 }
 
 /// What a prepared backend also does that runs and times frames by a clock of its own, such as a program of others.
@@ -156,11 +195,8 @@ pub trait SelfTimed {
     /// The interpolation of linear rotation keys; it selects the reference for parity.
     fn rotation_blend(&self) -> RotationBlend;
 
-    /// Returns whether poses or palettes can be read back and are compared with the reference.
-    fn has_poses(&self, what: PoseData) -> bool;
-
-    /// Returns whether it computes vertices, which are compared with the reference.
-    fn has_vertices(&self) -> bool;
+    /// Returns whether something can be read back and is compared with the reference.
+    fn has(&self, what: FrameData) -> bool;
 
     /// Runs frames; returns the spans of each.
     ///

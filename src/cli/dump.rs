@@ -3,6 +3,7 @@
 use super::{Exit, MachineArguments, common, seconds, tell, write_file};
 use anyhow::{Context as _, anyhow};
 use clap::Args;
+use skinbench::backend::FrameData;
 use skinbench::crowd::{Crowd, Layer, REST};
 use skinbench::frame::{FrameInput, Job, StageTimer};
 use skinbench::harness::single;
@@ -91,7 +92,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let ticket = backend.submit(&mut frame, &mut StageTimer::default())?;
     ticket.finish()?;
     let mut vertices = Vec::new();
-    backend.read_vertices(&crowd, &output, 0..1, &mut vertices)?;
+    backend.read(&crowd, &output, FrameData::Vertices, 0..1, &mut vertices)?;
 
     let mesh = crowd.groups()[0].model.mesh();
     // Position and normal, which is a crowd's default format.

@@ -176,7 +176,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     presenter.draw_overlay(Beneath::Picture, &ground)?;
     if shows(Part::Skeleton) {
-        let skeletons = single::skeletons(&mut *backend, &scene.crowd, tick)?;
+        let skeletons = single::skeletons(&mut *backend, &output, &scene.crowd, tick)?;
         presenter.draw_overlay(Beneath::Far, &skeletons)?;
     }
     let pixels = presenter.read_color()?;

@@ -115,15 +115,17 @@ impl Limits {
         pool: &Threads,
         device: &dyn DeviceSide,
     ) -> Option<f64> {
+        let pool = match traffic.memory {
+            Memory::Host { threads: 1 } | Memory::Staging { threads: 1 } => &Threads::One,
+            _ => pool,
+        };
         match traffic.memory {
-            Memory::Host { threads } => {
-                let pool = if threads == 1 { &Threads::One } else { pool };
+            Memory::Host { .. } => {
                 let read = self.bandwidth(traffic.read, pool).read;
                 let written = self.bandwidth(traffic.written, pool);
                 Some(mixed(traffic, read, written.write.max(written.stream)))
             }
-            Memory::Staging { threads } => {
-                let pool = if threads == 1 { &Threads::One } else { pool };
+            Memory::Staging { .. } => {
                 let read = self.bandwidth(traffic.read, pool).read;
                 let written = device.upload_bandwidth(pool)?.write_by_all as f64;
                 let written = written.max(self.as_main_memory(traffic, pool, device));

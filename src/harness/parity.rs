@@ -1,18 +1,18 @@
 //! Parity: the agreement with the f64 reference that every backend must show before it is timed.
 
 use super::single::shows;
-use crate::backend::{Context, Prepared, Skinned};
+use crate::backend::{Context, FrameData, Prepared, Skinned};
 use crate::crowd::{Crowd, Group, Shown};
 use crate::frame::{Approximation, FrameInput, OutputBuffers, Result, StageTimer};
 use crate::frustum::Frustum;
 #[cfg(feature = "gpu")]
 use crate::gpu::Drawable;
 use crate::model::rows_to_affine;
-use crate::pose::PoseData;
 use crate::reference::{Blending, Deviation, ReferencePose, nan_max, shown};
 use crate::vertex::{Attributes, Encoding, VertexFormat};
 use rayon::prelude::*;
 use std::ops::Range;
+use strum::VariantArray;
 
 /// Most bytes of vertices that are read back at once.
 const RANGE_BYTES: usize = 256 << 20;
@@ -188,7 +188,7 @@ pub fn verify(
     coverage: &Coverage,
     tolerance: Tolerance,
 ) -> Result<Parity> {
-    let mut comparison = Comparison::new(backend, crowd, tolerance, true);
+    let mut comparison = Comparison::new(backend, crowd, tolerance);
     let mut timer = StageTimer::default();
     for &tick in &coverage.ticks {
         poison(backend, context, output)?;
@@ -229,9 +229,13 @@ pub fn audit(
     earlier: &[u32],
     tolerance: Tolerance,
 ) -> Result<Option<String>> {
-    let has_vertices = has_vertices(backend);
+    let mut what = "poses";
     let mut failure_at = |tick: u32| {
-        let mut comparison = Comparison::new(backend, crowd, tolerance, !has_vertices);
+        let mut comparison = Comparison::new(backend, crowd, tolerance);
+        if comparison.has_vertices() {
+            what = "vertices";
+            comparison.compared = vec![FrameData::Vertices];
+        }
         comparison.add_frame(backend, crowd, output, coverage, tick)?;
         Ok(comparison.parity.failure)
     };
@@ -240,7 +244,6 @@ pub fn audit(
     };
     for &tick in earlier {
         if failure_at(tick)?.is_none() {
-            let what = if has_vertices { "vertices" } else { "poses" };
             return Ok(Some(format!(
                 "{failure}; the {what} are those of tick {tick}"
             )));
@@ -249,48 +252,33 @@ pub fn audit(
     Ok(Some(failure))
 }
 
-/// Returns whether a backend computes vertices, as all do but some programs of others.
-fn has_vertices(backend: &mut dyn Prepared) -> bool {
-    let program = backend.self_timed();
-    program.is_none_or(|program| program.has_vertices())
-}
-
-/// Poses that backends may keep, in the order of their computation.
-const POSES: [PoseData; 3] = [PoseData::Local, PoseData::Model, PoseData::Palette];
-/// Names of the results that a comparison reads back: [`POSES`], then vertices.
-const READ: [&str; 4] = ["local poses", "model poses", "palettes", "vertices"];
-const VERTICES: usize = POSES.len();
+/// Names of all [`FrameData`] in messages.
+const NAMES: [&str; FrameData::VARIANTS.len()] =
+    ["local poses", "model poses", "palettes", "vertices"];
 
 /// A comparison of some frames with the reference.
 struct Comparison {
     parity: Parity,
     /// The tolerance without stated errors.
     tolerance: Tolerance,
-    /// `true` for each of [`POSES`] that is compared.
-    has_poses: [bool; POSES.len()],
-    has_vertices: bool,
+    compared: Vec<FrameData>,
     /// The crowd with another interpolation, of a backend that has its own.
     interpolated: Option<Crowd>,
-    /// The results that [`READ`] names, in its order; a result that is not compared is empty.
-    read: [Vec<f32>; READ.len()],
+    /// What was read back of each [`FrameData`]; empty if it is not compared.
+    read: [Vec<f32>; NAMES.len()],
 }
 
 impl Comparison {
-    fn new(
-        backend: &mut dyn Prepared,
-        crowd: &Crowd,
-        tolerance: Tolerance,
-        with_poses: bool,
-    ) -> Self {
+    fn new(backend: &mut dyn Prepared, crowd: &Crowd, tolerance: Tolerance) -> Self {
         let approximation = backend.approximation();
-        // Poses with an error on purpose are not comparable.
-        let are_exact =
-            approximation.is_none_or(|approximation| approximation.clip_error.is_none());
-        let mut has_poses = [with_poses && are_exact; POSES.len()];
+        let mut compared = FrameData::VARIANTS.to_vec();
         let mut interpolated = None;
         if let Some(program) = backend.self_timed() {
-            has_poses = POSES.map(|pose| with_poses && program.has_poses(pose));
+            compared.retain(|what| program.has(*what));
             interpolated = Some(crowd.clone().with_rotation_blend(program.rotation_blend()));
+        } else if approximation.is_some_and(|stated| stated.clip_error.is_some()) {
+            // Poses with an error on purpose are not comparable.
+            compared = vec![FrameData::Vertices];
         }
         let parity = Parity {
             tolerance: tolerance.beside(approximation),
@@ -300,11 +288,15 @@ impl Comparison {
         Self {
             parity,
             tolerance,
-            has_poses,
-            has_vertices: has_vertices(backend),
+            compared,
             interpolated,
             read: Default::default(),
         }
+    }
+
+    /// Returns whether vertices are compared, as they are of all but some programs of others.
+    fn has_vertices(&self) -> bool {
+        self.compared.contains(&FrameData::Vertices)
     }
 
     /// Compares the last frame of a backend, up to the first failure. Returns `false` if there is one.
@@ -381,29 +373,21 @@ impl Comparison {
         output: &OutputBuffers,
         range: &Range<u32>,
         shown: usize,
-    ) -> Result<[usize; READ.len()]> {
+    ) -> Result<[usize; NAMES.len()]> {
         let group = &crowd.groups()[crowd.group_of(range.start)];
-        let joints = group.model.skeleton().len();
-        let entries = group.model.palette_joints().len();
-        let mut sizes = [joints * 10, joints * 12, entries * 12, 0];
-        self.read.iter_mut().for_each(Vec::clear);
-        for (at, pose) in POSES.into_iter().enumerate() {
-            if self.has_poses[at] {
-                backend.read_poses(crowd, pose, range.clone(), &mut self.read[at])?;
-            } else {
-                sizes[at] = 0;
-            }
-        }
-        if self.has_vertices {
-            sizes[VERTICES] = group.instance_words();
-            backend.read_vertices(crowd, output, range.clone(), &mut self.read[VERTICES])?;
-        }
-        for (at, what) in READ.into_iter().enumerate() {
-            let found = self.read[at].len();
+        let mut sizes = [0; NAMES.len()];
+        for &what in &self.compared {
+            let at = what as usize;
+            let read = &mut self.read[at];
+            read.clear();
+            backend.read(crowd, output, what, range.clone(), read)?;
+            sizes[at] = what.numbers(group);
+            let found = read.len();
             let expected = sizes[at] * shown;
             if found != expected && self.parity.failure.is_none() {
                 self.parity.failure = Some(format!(
-                    "{found} numbers of {what} read back; expected {expected}"
+                    "{found} numbers of {} read back; expected {expected}",
+                    NAMES[at]
                 ));
             }
         }
@@ -414,12 +398,12 @@ impl Comparison {
     fn add(&mut self, compared: &Deviation, group: &Group, shown: usize, allowed: Tolerance) {
         let [poses @ .., position, normal] = compared.0.map(|worst| worst.error);
         let mut error = poses.into_iter().fold(0.0, nan_max);
-        if self.has_vertices {
+        if self.has_vertices() {
             error = position;
             self.parity.vertices += (shown * group.model.mesh().vertex_count()) as u64;
         }
         self.parity.max_rel = Some(nan_max(self.parity.max_rel.unwrap_or(0.0), error));
-        if self.has_vertices && group.format.attributes != Attributes::P {
+        if self.has_vertices() && group.format.attributes != Attributes::P {
             let known = self.parity.max_normal.unwrap_or(0.0);
             self.parity.max_normal = Some(nan_max(known, normal));
         }

@@ -1,13 +1,13 @@
 //! One prepared backend, for commands and windows that use its output instead of its times.
 
 use super::{SharedMemory, opened_device};
+#[cfg(feature = "gpu")]
+use crate::backend::FrameData;
 use crate::backend::{Backend, Context, Prepared};
 use crate::crowd::Crowd;
 use crate::frame::{Job, OutputBuffers, Result, Retention};
 #[cfg(feature = "gpu")]
 use crate::gpu::{Overlay, add_skeleton};
-#[cfg(feature = "gpu")]
-use crate::pose::PoseData;
 
 /// Prepares a backend for a crowd, with the output buffers that it writes to. `presenter` is the memory that drawing takes on the
 /// device, if anything is drawn; `limit` is the number of bytes of main memory that may be used.
@@ -36,13 +36,19 @@ pub fn prepare(
 /// [`BackendError`](crate::frame::BackendError): `Unavailable` if the backend has no poses, or `Device` if the device
 /// was lost or refused a command.
 #[cfg(feature = "gpu")]
-pub fn skeletons(prepared: &mut dyn Prepared, crowd: &Crowd, tick: u32) -> Result<Overlay> {
+pub fn skeletons(
+    prepared: &mut dyn Prepared,
+    output: &OutputBuffers,
+    crowd: &Crowd,
+    tick: u32,
+) -> Result<Overlay> {
     let visible = prepared.visible()?;
     let mut overlay = Overlay::default();
     let mut poses = Vec::new();
     for group in crowd.groups() {
         poses.clear();
-        prepared.read_poses(crowd, PoseData::Model, group.instances.clone(), &mut poses)?;
+        let instances = group.instances.clone();
+        prepared.read(crowd, output, FrameData::Model, instances, &mut poses)?;
         let mut shown = poses
             .as_chunks::<12>()
             .0

@@ -11,4 +11,4 @@ mod times;
 
 pub use manifest::{Manifest, file_of, names};
 pub use peer::entries;
-pub use protocol::{Loaded, Output, PeerAbilities, Request, Times, Written};
+pub use protocol::{Loaded, PeerAbilities, Request, Times, Written};

@@ -3,11 +3,12 @@
 use super::companion;
 use super::manifest::Manifest;
 use super::process::{Process, failed, refused};
-use super::protocol::{Loaded, Output, PROTOCOL, PeerAbilities, Request, Times, Written};
+use super::protocol::{Loaded, PROTOCOL, PeerAbilities, Request, Times, Written};
 use super::times;
 use crate::asset::regular_file;
 use crate::backend::{
-    Abilities, Backend, Context, Joints, LaterPasses, Prepared, SelfTimed, Skinned, Ticket,
+    Abilities, Backend, Context, FrameData, Joints, LaterPasses, Prepared, SelfTimed, Skinned,
+    Ticket,
 };
 use crate::crowd::{Crowd, Group};
 use crate::frame::{
@@ -15,7 +16,6 @@ use crate::frame::{
     StageTime, StageTimer,
 };
 use crate::model::RotationBlend;
-use crate::pose::PoseData;
 use crate::registry::{BackendEntry, Constructor};
 use crate::wording::{self, one_line};
 use std::collections::BTreeMap;
@@ -128,14 +128,14 @@ impl Backend for Peer {
             )));
         }
         let mut vertices = None;
-        if able.outputs.contains(&Output::Vertices) {
+        if able.outputs.contains(&FrameData::Vertices) {
             let attributes: Vec<&str> = able.attributes.iter().map(|one| one.name()).collect();
             let normals: Vec<&str> = able.normals.iter().map(|one| one.name()).collect();
             for group in groups {
                 require("attributes", &attributes, group.format.attributes.name())?;
                 require("normals", &normals, group.format.normals.name())?;
             }
-            vertices = Some(output_bytes(Output::Vertices, groups));
+            vertices = Some(output_bytes(FrameData::Vertices, groups));
         }
         let mut running = Running {
             process,
@@ -172,18 +172,12 @@ fn require(option: &str, able: &[&str], asked: &str) -> Result<()> {
 }
 
 /// Bytes of an output of one instance of a group.
-fn instance_bytes(output: Output, group: &Group) -> u64 {
-    let words = match output {
-        Output::Local => group.model.skeleton().len() * 10,
-        Output::Model => group.model.skeleton().len() * 12,
-        Output::Palette => group.model.palette_joints().len() * 12,
-        Output::Vertices => group.instance_words(),
-    };
-    (words * size_of::<f32>()) as u64
+fn instance_bytes(output: FrameData, group: &Group) -> u64 {
+    (output.numbers(group) * size_of::<f32>()) as u64
 }
 
 /// Bytes of an output of all instances of some groups.
-fn output_bytes(output: Output, groups: &[Group]) -> u64 {
+fn output_bytes(output: FrameData, groups: &[Group]) -> u64 {
     let mut bytes = 0;
     for group in groups {
         bytes += instance_bytes(output, group) * group.len() as u64;
@@ -243,7 +237,7 @@ impl Running {
         Ok(())
     }
 
-    fn file(&self, output: Output) -> PathBuf {
+    fn file(&self, output: FrameData) -> PathBuf {
         self.folder.path().join(<&str>::from(output))
     }
 
@@ -258,39 +252,6 @@ impl Running {
         }
         let Written {} = self.process.ask(&Request::Write { tick, outputs })?;
         self.has_written = true;
-        Ok(())
-    }
-
-    /// Appends the items of some instances of one group from an output of the last frame.
-    fn read(
-        &mut self,
-        crowd: &Crowd,
-        output: Output,
-        range: Range<u32>,
-        out: &mut Vec<f32>,
-    ) -> Result<()> {
-        if !self.has_written {
-            self.write(None)?;
-        }
-        let name: &str = output.into();
-        let mut file = regular_file::open(&self.file(output))
-            .map_err(|error| failed(format_args!("wrote no {name}: {error}")))?;
-        let found = file.metadata().map_err(failed)?.len();
-        let expected = output_bytes(output, crowd.groups());
-        if found != expected {
-            return Err(failed(format_args!(
-                "wrote {found} bytes of {name}; expected {expected}"
-            )));
-        }
-        let (before, own) = crowd.groups().split_at(crowd.group_of(range.start));
-        let size = instance_bytes(output, &own[0]);
-        let first =
-            output_bytes(output, before) + size * u64::from(range.start - own[0].instances.start);
-        let mut bytes = vec![0; size as usize * range.len()];
-        file.seek(SeekFrom::Start(first)).map_err(failed)?;
-        file.read_exact(&mut bytes).map_err(failed)?;
-        let words = bytes.as_chunks::<4>().0;
-        out.extend(words.iter().map(|word| f32::from_le_bytes(*word)));
         Ok(())
     }
 }
@@ -321,24 +282,37 @@ impl Prepared for Running {
         Skinned::Host
     }
 
-    fn read_poses(
-        &mut self,
-        crowd: &Crowd,
-        what: PoseData,
-        instances: Range<u32>,
-        out: &mut Vec<f32>,
-    ) -> Result<()> {
-        self.read(crowd, output_of(what), instances, out)
-    }
-
-    fn read_vertices(
+    fn read(
         &mut self,
         crowd: &Crowd,
         _: &OutputBuffers,
+        what: FrameData,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
-        self.read(crowd, Output::Vertices, instances, out)
+        if !self.has_written {
+            self.write(None)?;
+        }
+        let name: &str = what.into();
+        let mut file = regular_file::open(&self.file(what))
+            .map_err(|error| failed(format_args!("wrote no {name}: {error}")))?;
+        let found = file.metadata().map_err(failed)?.len();
+        let expected = output_bytes(what, crowd.groups());
+        if found != expected {
+            return Err(failed(format_args!(
+                "wrote {found} bytes of {name}; expected {expected}"
+            )));
+        }
+        let (before, own) = crowd.groups().split_at(crowd.group_of(instances.start));
+        let size = instance_bytes(what, &own[0]);
+        let first =
+            output_bytes(what, before) + size * u64::from(instances.start - own[0].instances.start);
+        let mut bytes = vec![0; size as usize * instances.len()];
+        file.seek(SeekFrom::Start(first)).map_err(failed)?;
+        file.read_exact(&mut bytes).map_err(failed)?;
+        let words = bytes.as_chunks::<4>().0;
+        out.extend(words.iter().map(|word| f32::from_le_bytes(*word)));
+        Ok(())
     }
 }
 
@@ -347,12 +321,8 @@ impl SelfTimed for Running {
         self.able.rotations
     }
 
-    fn has_poses(&self, what: PoseData) -> bool {
-        self.able.outputs.contains(&output_of(what))
-    }
-
-    fn has_vertices(&self) -> bool {
-        self.vertices.is_some()
+    fn has(&self, what: FrameData) -> bool {
+        self.able.outputs.contains(&what)
     }
 
     fn measure(&mut self, frames: Range<u32>) -> Result<Vec<Vec<StageTime>>> {
@@ -377,13 +347,5 @@ impl SelfTimed for Running {
             }
         }
         Err(failed(refusal))
-    }
-}
-
-fn output_of(what: PoseData) -> Output {
-    match what {
-        PoseData::Local => Output::Local,
-        PoseData::Model => Output::Model,
-        PoseData::Palette => Output::Palette,
     }
 }

@@ -1,5 +1,6 @@
 //! Lines of the protocol; `peers/protocol.schema.json` describes them for others.
 
+use crate::backend::FrameData;
 use crate::frame::{Approximation, Purpose, Stage};
 use crate::model::RotationBlend;
 use crate::vertex::{Attributes, Normals};
@@ -44,7 +45,7 @@ pub enum Request {
         #[serde(skip_serializing_if = "Option::is_none")]
         tick: Option<u32>,
         /// The files to write.
-        outputs: BTreeMap<Output, PathBuf>,
+        outputs: BTreeMap<FrameData, PathBuf>,
     },
     /// Runs and times frames.
     Measure {
@@ -57,23 +58,6 @@ pub enum Request {
     Quit,
 }
 
-/// An output of a peer.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
-)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
-pub enum Output {
-    /// Local poses.
-    Local,
-    /// Joints' matrices in model space.
-    Model,
-    /// Palettes.
-    Palette,
-    /// Skinned vertices.
-    Vertices,
-}
-
 /// Answer to `hello`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -81,7 +65,7 @@ pub struct PeerAbilities {
     /// Version of the protocol.
     pub protocol: u32,
     /// What it writes.
-    pub outputs: Vec<Output>,
+    pub outputs: Vec<FrameData>,
     /// Attributes of vertices that it can make.
     pub attributes: Vec<Attributes>,
     /// Treatments of normals that it can make.

@@ -106,8 +106,7 @@ impl Scene {
     /// One line with names that there are.
     pub fn check_name(name: impl AsRef<Path>) -> Result<(), String> {
         let path = name.as_ref();
-        let is_scene = BUILT_IN.iter().any(|scene| Path::new(scene.0) == path);
-        if is_scene || names_model(path) || path.extension().is_some() {
+        if Self::is_scene(path) || names_model(path) || path.extension().is_some() {
             return Ok(());
         }
         if path.is_dir() {

@@ -140,6 +140,20 @@ macro_rules! settings {
                 has_column: [$($has_column,)? false][0],
             }),*];
 
+            /// These settings with other choices on top. Sockets are read besides those before.
+            pub fn with(mut self, changes: Self) -> Self {
+                let mut sockets = std::mem::take(&mut self.sockets);
+                for socket in &changes.sockets {
+                    if !sockets.contains(socket) {
+                        sockets.push(socket.clone());
+                    }
+                }
+                $(if !is_default(&changes.$name) {
+                    self.$name = changes.$name;
+                })*
+                Self { sockets, ..self }
+            }
+
             /// Checks the values that were chosen.
             ///
             /// # Errors
@@ -307,26 +321,6 @@ impl Settings {
         Self::from_arg_matches(&matches)
     }
 
-    /// These settings with other choices on top.
-    pub fn with(mut self, mut changes: Self) -> Self {
-        let mut sockets = self.sockets.clone();
-        for socket in &changes.sockets {
-            if !self.sockets.contains(socket) {
-                sockets.push(socket.clone());
-            }
-        }
-        // TOML has no whole numbers of 64 bits; everything else is read as it is written.
-        let before = self.instances.take();
-        let instances = changes.instances.take().or(before);
-        let mut values = self.values();
-        values.extend(changes.values());
-        Self {
-            instances,
-            sockets,
-            ..values.try_into().unwrap_or_default()
-        }
-    }
-
     /// The keys of a scene file that choose the same.
     fn values(&self) -> toml::Table {
         // A number must fit 63 bits; no crowd has as many instances.
@@ -424,32 +418,24 @@ enum SettingFault {
 impl RefusedSetting {
     /// The line about the setting's argument.
     pub fn of_argument(&self) -> String {
-        let name = argument(self.name);
+        self.line(argument)
+    }
+
+    /// The line about the setting's key in a scene file.
+    pub(super) fn of_key(&self) -> String {
+        self.line(str::to_owned)
+    }
+
+    /// The line about the setting, as `called` calls settings.
+    fn line(&self, called: fn(&str) -> String) -> String {
+        let name = called(self.name);
         match &self.fault {
             SettingFault::Value { words, expected } => {
                 format!("{name} = {}; expected {expected}", words.join(","))
             }
             SettingFault::Clash { other, value } => {
                 let value = value.map(|value| format!(" {value}")).unwrap_or_default();
-                format!(
-                    "{name} beside {}{value}; expected one of them",
-                    argument(other)
-                )
-            }
-        }
-    }
-
-    /// The line about the setting's key in a scene file.
-    pub(super) fn of_key(&self) -> String {
-        let name = self.name;
-        match &self.fault {
-            SettingFault::Value { words, expected } => match &words[..] {
-                [word] => format!("{name} = {word}; expected {expected}"),
-                words => format!("{name} = [{}]; expected {expected}", words.join(", ")),
-            },
-            SettingFault::Clash { other, value } => {
-                let value = value.map(|value| format!(" = {value:?}"));
-                let value = value.unwrap_or_default();
+                let other = called(other);
                 format!("{name} beside {other}{value}; expected one of them")
             }
         }

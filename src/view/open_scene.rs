@@ -57,11 +57,6 @@ impl OpenScene {
         &self.scene.name
     }
 
-    /// Returns whether another clip or an overlay was chosen.
-    pub fn is_changed(&self) -> bool {
-        self.clip.is_some() || self.has_overlays()
-    }
-
     /// Returns whether clips are laid over those of the scene.
     pub fn has_overlays(&self) -> bool {
         self.overlay.is_some() || !self.layers.is_empty()
@@ -214,7 +209,7 @@ mod tests {
             let scene = Scene::load(source).unwrap().build(1 << 30).unwrap();
             let opened = OpenScene::open(source).unwrap();
             assert_eq!(built(&opened).hash, scene.hash, "{source}");
-            assert!(!opened.is_changed());
+            assert!(!opened.has_overlays());
         }
         let error = OpenScene::open("walker2").unwrap_err().to_string();
         assert!(error.contains("did you mean"), "{error}");
@@ -273,7 +268,7 @@ mod tests {
             ]
         );
         opened.drop_overlays();
-        assert!(!opened.is_changed());
+        assert!(!opened.has_overlays());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::heat::{self, Heat, InstanceWords};
 use crate::asset::decode;
-use crate::backend::{Backend, Context, Prepared, Skinned, Ticket};
+use crate::backend::{Backend, Context, FrameData, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, FrameInput, Job, Mode, OutputBuffers, Result, StageTimer, View};
 use crate::frustum::Frustum;
@@ -52,7 +52,6 @@ impl LiveSide {
         backend: &dyn Backend,
         context: &Context,
         crowd: &Crowd,
-        job: &Job,
         memory: u64,
     ) -> Result<Self> {
         let gpu = context
@@ -60,7 +59,8 @@ impl LiveSide {
             .clone()
             .ok_or_else(|| BackendError::Unavailable("no adapter to draw with".into()))?;
         // Render targets are small compared with crowds, and their size is not known before the first picture.
-        let (prepared, output) = single::prepare(backend, context, crowd, job, Some(0), memory)?;
+        let job = Job::default();
+        let (prepared, output) = single::prepare(backend, context, crowd, &job, Some(0), memory)?;
         let reader = ImageReader {
             size: decode::size,
             pixels: decode::decode,
@@ -145,7 +145,7 @@ impl LiveSide {
     /// [`BackendError::Unavailable`] if the backend has no poses, or [`BackendError::Device`] if the device was lost or
     /// refused a command.
     pub fn skeletons(&mut self, crowd: &Crowd) -> Result<Overlay> {
-        single::skeletons(&mut *self.prepared, crowd, self.tick)
+        single::skeletons(&mut *self.prepared, &self.output, crowd, self.tick)
     }
 
     /// Skinned words of the last frame for as many instances as [`heat::MOST_VERTICES`] allows, by rising index.
@@ -162,8 +162,9 @@ impl LiveSide {
             left -= count as usize * vertices;
             let instances = group.instances.start..group.instances.start + count;
             let mut words = Vec::new();
+            let what = FrameData::Vertices;
             self.prepared
-                .read_vertices(crowd, &self.output, instances.clone(), &mut words)?;
+                .read(crowd, &self.output, what, instances.clone(), &mut words)?;
             let shown = instances.filter(|instance| single::shows(visible.as_deref(), *instance));
             for (instance, words) in shown.zip(words.chunks(group.instance_words())) {
                 let words = words.to_vec();

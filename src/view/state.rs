@@ -181,7 +181,6 @@ impl State {
     pub fn switch_to(&mut self, source: &str) {
         match Self::open(source, self.preferences.clone()) {
             Ok(opened) => {
-                let player = self.player.anew();
                 // Counts chosen for one crowd may not suit another.
                 let run = Settings {
                     instances: None,
@@ -190,24 +189,15 @@ impl State {
                     update_rate: None,
                     ..self.run.clone()
                 };
-                let Self {
-                    threads,
-                    split,
-                    divider,
-                    errors,
-                    fade,
-                    attempt,
-                    ..
-                } = *self;
                 *self = Self {
-                    player,
+                    player: self.player.anew(),
                     run,
-                    threads,
-                    split,
-                    divider,
-                    errors,
-                    fade,
-                    attempt,
+                    threads: self.threads,
+                    split: self.split,
+                    divider: self.divider,
+                    errors: self.errors,
+                    fade: self.fade,
+                    attempt: self.attempt,
                     ..opened
                 };
             }
@@ -341,7 +331,7 @@ mod tests {
         state.switch_overlay(true, &clips);
         assert!(state.opened.is_overlay_on());
         state.stop();
-        assert!(state.player.at_bind && state.player.tick() == 0 && !state.opened.is_changed());
+        assert!(state.player.at_bind && state.player.tick() == 0 && !state.opened.has_overlays());
         state.switch_overlay(true, &clips);
         assert!(
             state.player.playing && !state.player.at_bind,

@@ -1,6 +1,6 @@
 //! Recordings of one backend for one crowd: its device, its frames, and the commands that read vertices back.
 
-use crate::backend::{Context, Prepared, Skinned};
+use crate::backend::{Context, FrameData, Prepared, Skinned};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, FrameInput, Job, OutputBuffers, Result, Retention, StageTimer};
 use crate::frustum::Frustum;
@@ -354,9 +354,10 @@ fn reads(session: &mut RecordingSession, library: &mut Library) -> Result<Vec<Va
                     .end
                     .min(first.saturating_add(at_once as u32));
             vertices.clear();
-            session.prepared.read_vertices(
+            session.prepared.read(
                 session.crowd,
                 &session.output,
+                FrameData::Vertices,
                 range.clone(),
                 &mut vertices,
             )?;

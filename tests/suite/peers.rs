@@ -1,10 +1,11 @@
 //! Programs of others under the harness: a good one is measured, and each that does wrong has one clear line and no time.
 
 use serde_json::{Value, json};
+use skinbench::backend::FrameData;
 use skinbench::frame::{Approximation, Clock, Purpose, Stage};
 use skinbench::harness::run::Status;
 use skinbench::model::RotationBlend;
-use skinbench::peers::{Loaded, Output, PeerAbilities, Request, Times, Written};
+use skinbench::peers::{Loaded, PeerAbilities, Request, Times, Written};
 use skinbench::results::Row;
 use skinbench::vertex::{Attributes, Normals};
 use snapbox::cmd::{Command, cargo_bin};
@@ -627,7 +628,10 @@ fn lines_are_as_the_schema_says() {
     let text = std::fs::read_to_string(Path::new(ROOT).join("peers/protocol.schema.json")).unwrap();
     let schema: Value = serde_json::from_str(&text).unwrap();
     let tick = u32::MAX;
-    let outputs = BTreeMap::from([(Output::Local, "a".into()), (Output::Vertices, "b".into())]);
+    let outputs = BTreeMap::from([
+        (FrameData::Local, "a".into()),
+        (FrameData::Vertices, "b".into()),
+    ]);
     let requests = [
         Request::Hello { protocol: 1 },
         Request::Load {
@@ -652,7 +656,7 @@ fn lines_are_as_the_schema_says() {
     ];
     let abilities = PeerAbilities {
         protocol: 1,
-        outputs: vec![Output::Model, Output::Palette],
+        outputs: vec![FrameData::Model, FrameData::Palette],
         attributes: vec![Attributes::P],
         normals: vec![Normals::Unit],
         rotations: RotationBlend::Slerp,

@@ -15,7 +15,7 @@ use crate::frame::{
 };
 use crate::harness::{BackendMemory, DeviceSide, SharedMemory};
 use crate::registry::BackendEntry;
-use crate::scene::DeviceLoad;
+use crate::scene::{BuiltScene, DeviceLoad};
 use crate::threads::Threads;
 use std::ops::{Range, RangeInclusive};
 use std::time::{Duration, Instant};
@@ -27,18 +27,16 @@ const THROUGHPUT_FRAMES: RangeInclusive<u32> = 3..=100;
 const MOST_OWN_FRAMES: u32 = 1 << 13;
 
 /// A backend with its buffers.
-pub(super) struct Subject<'a> {
+pub(super) struct Subject {
     pub entry: &'static BackendEntry,
-    /// The crowd that it runs.
-    pub crowd: &'a Crowd,
     pub prepared: Box<dyn Prepared>,
     /// `true` once a frame gave work to the device.
     pub uses_device: bool,
 }
 
 /// A backend that takes part in a run.
-pub(super) struct Contender<'a> {
-    pub subject: Subject<'a>,
+pub(super) struct Contender {
+    pub subject: Subject,
     /// The result so far. Its memory and device work are those of the last measured frame.
     pub outcome: Outcome,
     pub warm_up: WarmUp,
@@ -55,18 +53,16 @@ pub(super) enum Probe {
     Fences,
 }
 
-impl<'a> Contender<'a> {
+impl Contender {
     /// A backend that was not warmed up yet.
     pub fn new(
         entry: &'static BackendEntry,
-        crowd: &'a Crowd,
         prepared: Box<dyn Prepared>,
         outcome: Outcome,
     ) -> Self {
         Self {
             subject: Subject {
                 entry,
-                crowd,
                 prepared,
                 uses_device: false,
             },
@@ -88,13 +84,13 @@ impl<'a> Contender<'a> {
     }
 }
 
-/// Runs frames of a backend that times them itself, and adds their spans to its stages; returns the time of each.
+/// Runs frames of a backend that times them itself, and adds their spans to its stages; records the time of each.
 fn measure_program(
     program: &mut dyn SelfTimed,
     stages: &mut Vec<StageTimes>,
     frames: Range<u32>,
-) -> Result<Vec<Duration>> {
-    let mut times = Vec::with_capacity(frames.len());
+    mut record: impl FnMut(Duration),
+) -> Result<()> {
     for (frame, spans) in frames.clone().zip(program.measure(frames)?) {
         add(stages, frame, &spans);
         let whole = spans
@@ -104,13 +100,14 @@ fn measure_program(
             Some(whole) => whole.ns.unwrap_or_default(),
             None => spans.iter().filter_map(|span| span.ns).sum(),
         };
-        times.push(Duration::from_nanos(ns));
+        record(Duration::from_nanos(ns));
     }
-    Ok(times)
+    Ok(())
 }
 
 /// Resources that the backends of a rotation share.
-pub(super) struct Bench {
+pub(super) struct Bench<'a> {
+    crowd: &'a Crowd,
     pub output: OutputBuffers,
     pub device: Box<dyn DeviceSide>,
     timer: StageTimer,
@@ -123,21 +120,22 @@ pub(super) struct Bench {
     megahertz: Option<Box<dyn Fn() -> Option<u32>>>,
 }
 
-impl Bench {
+impl<'a> Bench<'a> {
     pub fn new(
+        scene: &'a BuiltScene,
         output: OutputBuffers,
         device: Box<dyn DeviceSide>,
         threads: &Threads,
         options: &RunOptions,
-        load: DeviceLoad,
     ) -> Self {
         Self {
+            crowd: &scene.crowd,
             output,
             timer: StageTimer::default(),
             clocks: ThreadClocks::new(threads),
             threads: threads.clone(),
             disturber: Disturber::new(options.disturbance),
-            load,
+            load: scene.settings.device.unwrap_or_default(),
             processor: ProcessorClock::default(),
             megahertz: device.megahertz_reader(),
             device,
@@ -216,21 +214,23 @@ impl Bench {
         contender: &mut Contender,
         frames: Range<u32>,
         interrupted: impl Fn() -> bool,
-        record: impl FnMut(Duration),
+        mut record: impl FnMut(Duration),
     ) -> Result<Range<u32>> {
         let Some(program) = contender.subject.prepared.self_timed() else {
             return self.timed_block(contender, frames, interrupted, record);
         };
-        self.program_block(
-            program,
-            &mut contender.outcome.stages,
-            frames.clone(),
-            record,
-        )?;
-        let Subject {
-            prepared, crowd, ..
-        } = &contender.subject;
-        let host = prepared.footprint(crowd).host;
+        // One at a time if caches are emptied before each.
+        let at_once = if self.disturber.disturbance.cold {
+            1
+        } else {
+            frames.len().max(1)
+        };
+        for first in frames.clone().step_by(at_once) {
+            self.disturber.before_frame(&self.threads);
+            let some = first..frames.end.min(first + at_once as u32);
+            measure_program(program, &mut contender.outcome.stages, some, &mut record)?;
+        }
+        let host = contender.subject.prepared.footprint(self.crowd).host;
         // A program that does not say what it holds has no memory to report.
         contender.outcome.resources = (host.total() > 0).then(|| Resources {
             memory: BackendMemory {
@@ -240,29 +240,6 @@ impl Bench {
             work: FrameWork::default(),
         });
         Ok(frames)
-    }
-
-    /// Measures some frames of a backend that times them itself: one at a time if caches are emptied before each.
-    fn program_block(
-        &mut self,
-        program: &mut dyn SelfTimed,
-        stages: &mut Vec<StageTimes>,
-        frames: Range<u32>,
-        mut record: impl FnMut(Duration),
-    ) -> Result<()> {
-        let at_once = if self.disturber.disturbance.cold {
-            1
-        } else {
-            frames.len().max(1)
-        };
-        for first in frames.clone().step_by(at_once) {
-            self.disturber.before_frame(&self.threads);
-            let end = frames.end.min(first + at_once as u32);
-            for time in measure_program(program, stages, first..end)? {
-                record(time);
-            }
-        }
-        Ok(())
     }
 
     /// Measures some frames of a backend, or fewer if interrupted; returns those that were measured.
@@ -275,7 +252,7 @@ impl Bench {
     ) -> Result<Range<u32>> {
         let mut measured = frames.start..frames.start;
         self.device.work_for(contender.subject.entry.name);
-        if contender.subject.crowd.has_frozen() && !interrupted() {
+        if self.crowd.has_frozen() && !interrupted() {
             // Other backends overwrote the frozen vertices in the shared buffers; one unrecorded frame restores them.
             let before = frames.start.saturating_sub(1);
             self.frame(&mut contender.subject, before, Probe::Stages)?;
@@ -302,10 +279,7 @@ impl Bench {
                 device_is_host: self.device.is_software(),
             };
             contender.outcome.resources = Some(Resources {
-                memory: shared.of(&contender
-                    .subject
-                    .prepared
-                    .footprint(contender.subject.crowd)),
+                memory: shared.of(&contender.subject.prepared.footprint(self.crowd)),
                 // Each frame clears the count first, so this is the work of the last one.
                 work: self.device.take_work(),
             });
@@ -349,9 +323,10 @@ impl Bench {
         while let Some(frame) = contender.warm_up.next_frame(cold || interrupted()) {
             if let Some(program) = contender.subject.prepared.self_timed() {
                 let stages = &mut contender.outcome.stages;
-                for time in measure_program(program, stages, frame..frame + count)? {
-                    contender.warm_up.record(time);
-                }
+                let frames = frame..frame + count;
+                measure_program(program, stages, frames, |time| {
+                    contender.warm_up.record(time)
+                })?;
                 // Ever longer requests, so that at least one is long enough for its times to be checked.
                 count = (2 * count).min(MOST_OWN_FRAMES);
                 continue;
@@ -451,13 +426,14 @@ impl Bench {
     /// Submits a frame and what draws it.
     fn submit(&mut self, subject: &mut Subject, tick: u32) -> Result<Ticket> {
         let Self {
+            crowd,
             output,
             device,
             timer,
             ..
         } = self;
         let mut frame = FrameInput {
-            crowd: subject.crowd,
+            crowd,
             tick,
             output,
         };
@@ -467,23 +443,23 @@ impl Bench {
 }
 
 /// A frame of a backend on a bench, or several that are paced as one.
-struct BenchRig<'b, 's, 'a, F> {
-    bench: &'b mut Bench,
-    subject: &'s mut Subject<'a>,
+struct BenchRig<'b, 'a, F> {
+    bench: &'b mut Bench<'a>,
+    subject: &'b mut Subject,
     tick: u32,
     run: F,
 }
 
-impl<F> MeasuredFrame for BenchRig<'_, '_, '_, F>
+impl<'a, F> MeasuredFrame for BenchRig<'_, 'a, F>
 where
-    F: FnMut(&mut Bench, &mut Subject) -> Result<Duration>,
+    F: FnMut(&mut Bench<'a>, &mut Subject) -> Result<Duration>,
 {
     fn pacer(&self) -> Option<Pacer<'_>> {
         self.bench.pacer(self.subject)
     }
 
     fn prepare(&mut self, is_first: bool) -> Result<()> {
-        if !is_first && self.subject.crowd.turnover().is_some() {
+        if !is_first && self.bench.crowd.turnover().is_some() {
             // The same instances are to be replaced again.
             let before = self.tick.saturating_sub(1);
             self.bench.frame(self.subject, before, Probe::Stages)?;
@@ -500,13 +476,12 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{Context, Skinned};
+    use crate::backend::{Context, FrameData, Skinned};
     use crate::harness::opened_device;
     use crate::harness::run::{Disturbance, Status};
     use crate::model::RotationBlend;
-    use crate::pose::PoseData;
     use crate::registry::REGISTRY;
-    use crate::scene::{BuiltScene, Scene, Settings};
+    use crate::scene::{Scene, Settings};
     use std::cell::RefCell;
     use std::rc::Rc;
 
@@ -533,19 +508,11 @@ mod tests {
         fn skinned(&self) -> Skinned {
             Skinned::Host
         }
-        fn read_poses(
-            &mut self,
-            _: &Crowd,
-            _: PoseData,
-            _: Range<u32>,
-            _: &mut Vec<f32>,
-        ) -> Result<()> {
-            Ok(())
-        }
-        fn read_vertices(
+        fn read(
             &mut self,
             _: &Crowd,
             _: &OutputBuffers,
+            _: FrameData,
             _: Range<u32>,
             _: &mut Vec<f32>,
         ) -> Result<()> {
@@ -557,10 +524,7 @@ mod tests {
         fn rotation_blend(&self) -> RotationBlend {
             RotationBlend::Nlerp
         }
-        fn has_poses(&self, _: PoseData) -> bool {
-            false
-        }
-        fn has_vertices(&self) -> bool {
+        fn has(&self, _: FrameData) -> bool {
             false
         }
         fn measure(&mut self, frames: Range<u32>) -> Result<Vec<Vec<StageTime>>> {
@@ -591,11 +555,11 @@ mod tests {
             ..RunOptions::default()
         };
         let mut bench = Bench::new(
+            &scene,
             OutputBuffers::default(),
             opened_device::open(&context),
             &context.threads,
             &options,
-            DeviceLoad::Busy,
         );
         let requests = Rc::default();
         let watcher = Box::new(Watcher {
@@ -603,7 +567,7 @@ mod tests {
             requests: Rc::clone(&requests),
         });
         let outcome = Outcome::new("watcher", 0, Status::Ok);
-        let mut contender = Contender::new(&REGISTRY[0], &scene.crowd, watcher, outcome);
+        let mut contender = Contender::new(&REGISTRY[0], watcher, outcome);
         bench.block(&mut contender, 0..1, || false, |_| ()).unwrap();
         let one = bench.disturber.written();
         requests.borrow_mut().clear();

@@ -8,7 +8,6 @@ use super::options::RunOptions;
 use super::order::{Event, Order, Pace};
 use super::outcome::{Floor, Outcome, Status, times_of};
 use crate::backend::{Context, LaterPasses};
-use crate::crowd::Crowd;
 use crate::frame::{BackendError, Clock, Footprint, FrameInput, Memory, Result, Stage, StageTimer};
 use crate::harness::picture::{Sight, depth_difference, is_empty};
 use crate::harness::{
@@ -195,19 +194,18 @@ impl<'a> Contest<'a> {
     }
 
     /// Allocates a backend's buffers.
-    fn contender(&self, entry: &'static BackendEntry) -> Result<Contender<'a>> {
-        let crowd = &self.scene.crowd;
+    fn contender(&self, entry: &'static BackendEntry) -> Result<Contender> {
         let prepared = entry
             .create(self.context)?
-            .prepare(crowd, &self.demand.job)?;
+            .prepare(&self.scene.crowd, &self.demand.job)?;
         if let Some(stated) = prepared.approximation() {
             stated.check()?;
         }
-        Ok(Contender::new(entry, crowd, prepared, self.outcome(entry)))
+        Ok(Contender::new(entry, prepared, self.outcome(entry)))
     }
 
     /// Allocates the resources that the backends of a rotation share.
-    fn bench(&self, candidates: &[Candidate]) -> Result<Bench> {
+    fn bench(&self, candidates: &[Candidate]) -> Result<Bench<'a>> {
         let mut device = (self.open_device)(self.context);
         device.present(self.scene, self.demand.passes)?;
         let output = self.demand.shared.allocate(
@@ -216,12 +214,13 @@ impl<'a> Contest<'a> {
             self.demand.job.keep,
             candidates,
         )?;
+        let threads = &self.context.threads;
         Ok(Bench::new(
+            self.scene,
             output,
             device,
-            &self.context.threads,
+            threads,
             self.options,
-            self.scene.settings.device.unwrap_or_default(),
         ))
     }
 
@@ -232,14 +231,13 @@ impl<'a> Contest<'a> {
             return Err(BackendError::Unavailable(reason.into()));
         }
         let coverage = self.coverage(&*bench.device)?;
-        let tolerance = self.tolerance(contender.subject.crowd);
         let parity = parity::verify(
             &mut *contender.subject.prepared,
             self.context,
-            contender.subject.crowd,
+            &self.scene.crowd,
             &mut bench.output,
             &coverage,
-            tolerance,
+            self.tolerance(),
         )?;
         agreed(contender.outcome.parity.insert(parity).failure.clone())?;
         self.compare_gameplay(contender, bench)?;
@@ -325,7 +323,7 @@ impl<'a> Contest<'a> {
     /// What the pictures of two backends that pass may differ by.
     fn sight(&self) -> Sight {
         let crowd = &self.scene.crowd;
-        let tolerance = self.tolerance(crowd);
+        let tolerance = self.tolerance();
         let mut off = 0.0f64;
         for group in crowd.groups() {
             let shown = shown(crowd, group);
@@ -404,12 +402,12 @@ impl<'a> Contest<'a> {
 
     /// Warms backends up, and reserves memory for so many samples of each; returns those that did not fail, numbered
     /// from 0.
-    fn warm_up<'c>(
+    fn warm_up(
         &mut self,
-        contenders: Vec<Contender<'c>>,
+        contenders: Vec<Contender>,
         bench: &mut Bench,
         room: usize,
-    ) -> io::Result<BTreeMap<usize, Contender<'c>>> {
+    ) -> io::Result<BTreeMap<usize, Contender>> {
         let at_hand = contenders.len();
         let mut warm = BTreeMap::new();
         for mut contender in contenders {
@@ -472,16 +470,16 @@ impl<'a> Contest<'a> {
     }
 
     /// The tolerance of backends that state no error.
-    fn tolerance(&self, crowd: &Crowd) -> Tolerance {
+    fn tolerance(&self) -> Tolerance {
         self.options
             .tolerance
-            .unwrap_or_else(|| Tolerance::of(crowd.format()))
+            .unwrap_or_else(|| Tolerance::of(self.scene.crowd.format()))
     }
 
     /// Compares some vertices of the last frame with the reference of its tick. Fails if they are wrong.
     fn audit(&mut self, contender: &mut Contender, bench: &mut Bench, tick: u32) -> Result<()> {
         let backend = &mut *contender.subject.prepared;
-        let crowd = contender.subject.crowd;
+        let crowd = &self.scene.crowd;
         let instances = self.auditor.instances(crowd, backend.visible()?.as_deref());
         let coverage = Coverage {
             ticks: vec![tick],
@@ -503,7 +501,7 @@ impl<'a> Contest<'a> {
             &coverage,
             tick,
             &earlier,
-            self.tolerance(crowd),
+            self.tolerance(),
         )?;
         agreed(wrong.map(|what| format!("measured frame {tick}: {what}")))
     }
@@ -512,7 +510,7 @@ impl<'a> Contest<'a> {
     fn measure_limits(&mut self, contenders: &mut [Contender], device: &dyn DeviceSide) {
         self.tell("measuring", None, None, contenders.len(), 0.0);
         for contender in contenders {
-            for traffic in contender.subject.prepared.traffic(contender.subject.crowd) {
+            for traffic in contender.subject.prepared.traffic(&self.scene.crowd) {
                 let clock = match traffic.memory {
                     Memory::Host { .. } | Memory::Staging { .. } => Clock::Wall,
                     Memory::Device | Memory::Upload => device.clock().label(),

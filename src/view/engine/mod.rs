@@ -7,7 +7,7 @@ use super::side::{Canvas, LiveSide};
 use super::state::{Errors, State};
 use crate::backend::{Backend, Context};
 use crate::crowd::{Crowd, REST};
-use crate::frame::{BackendError, Job, Mode, Result, StageTime};
+use crate::frame::{BackendError, Mode, Result, StageTime};
 use crate::gpu::{Beneath, Overlay, ground};
 use crate::harness::environment::{Build, Environment};
 use crate::harness::{MachineLimits, Observer, RunOptions, run};
@@ -17,7 +17,6 @@ use crate::report::{Screen, run_table, run_text};
 use crate::results::MeasuredScene;
 use crate::scene::{BuiltScene, Scene, Settings};
 use crate::threads::Threads;
-use indexmap::IndexSet;
 use std::time::Duration;
 
 /// A measurement as the window shows it.
@@ -46,7 +45,7 @@ pub struct Facts {
     pub joints: Vec<String>,
     /// Length of the clip of the first instance in seconds.
     pub duration: f64,
-    /// Repairs and omissions of importers, and textures that cannot be decoded.
+    /// Remarks about the scene and its models, and textures that cannot be decoded.
     pub notes: Vec<String>,
 }
 
@@ -246,9 +245,8 @@ impl Engine {
                 if index < self.sides.len() {
                     self.sides.remove(index);
                 }
-                let side = (self.make)(backend, context).and_then(|backend| {
-                    LiveSide::new(&*backend, context, crowd, &Job::default(), (self.memory)())
-                });
+                let side = (self.make)(backend, context)
+                    .and_then(|backend| LiveSide::new(&*backend, context, crowd, (self.memory)()));
                 self.sides.insert(
                     index,
                     Slot {
@@ -406,20 +404,9 @@ impl Facts {
             clips,
             joints,
             duration,
-            notes: notes(&scene.crowd),
+            notes: scene.remarks.clone(),
         }
     }
-}
-
-/// The notes about the models of a crowd.
-fn notes(crowd: &Crowd) -> Vec<String> {
-    let mut notes = IndexSet::new();
-    for group in crowd.groups() {
-        for note in group.model.notes().lines() {
-            notes.insert(format!("{}: {note}", group.model.name()));
-        }
-    }
-    notes.into_iter().collect()
 }
 
 /// Draws overlays on a frame and reads the picture back.

@@ -3,12 +3,11 @@
 use crate::backends::common::{
     backends, context, context_with, crowd, crowd_of, prepare, prepare_for, refuses, tube,
 };
-use skinbench::backend::{Context, Skinned};
+use skinbench::backend::{Context, FrameData, Skinned};
 use skinbench::frame::{DeviceBuffer, FrameInput, Job, Mode, Retention, StageTimer, View};
 use skinbench::gpu::Gpu;
 use skinbench::gpu::draw::present::Presenter;
 use skinbench::gpu::{Beneath, Overlay, add_skeleton};
-use skinbench::pose::PoseData;
 use skinbench::registry::{REGISTRY, find};
 use skinbench::vertex::{Encoding, VertexFormat};
 use std::sync::Arc;
@@ -203,7 +202,7 @@ fn wireframes_and_skeletons_are_drawn() {
         if lines {
             let mut poses = Vec::new();
             backend
-                .read_poses(&crowd, PoseData::Model, 0..37, &mut poses)
+                .read(&crowd, &output, FrameData::Model, 0..37, &mut poses)
                 .unwrap();
             let poses = poses.as_chunks::<12>().0.chunks(5);
             let mut overlay = Overlay::default();

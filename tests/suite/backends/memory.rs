@@ -5,7 +5,7 @@ use crate::backends::common::context_with;
 use crate::backends::common::{
     backends, build_scene, context, crowd, crowd_of, morphing, prepare_for, tube,
 };
-use skinbench::backend::{Context, Prepared};
+use skinbench::backend::{Context, FrameData, Prepared};
 use skinbench::characters;
 use skinbench::characters::walker;
 use skinbench::crowd::Crowd;
@@ -130,7 +130,7 @@ fn used(prepared: &mut dyn Prepared, output: &mut OutputBuffers, crowd: &Crowd) 
             .unwrap();
     }
     prepared
-        .read_vertices(crowd, output, 0..1, &mut Vec::new())
+        .read(crowd, output, FrameData::Vertices, 0..1, &mut Vec::new())
         .unwrap();
     prepared.footprint(crowd)
 }

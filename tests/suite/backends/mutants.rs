@@ -5,7 +5,7 @@ use crate::backends::common::{
 };
 use glam::Vec3;
 use skinbench::backend::{
-    Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket,
+    Abilities, Backend, Context, FrameData, Joints, LaterPasses, Prepared, Skinned, Ticket,
 };
 use skinbench::crowd::{Crowd, Fade, Group, Layer, LayerKind, Schedule};
 use skinbench::frame::{Footprint, FrameInput, Job, OutputBuffers, Result, StageTimer};
@@ -307,30 +307,22 @@ impl Prepared for PreparedMutant {
     fn skinned(&self) -> Skinned {
         Skinned::Host
     }
-    fn read_poses(
-        &mut self,
-        crowd: &Crowd,
-        what: PoseData,
-        instances: Range<u32>,
-        out: &mut Vec<f32>,
-    ) -> Result<()> {
-        match what {
-            PoseData::Palette => {
-                let blocks = self.pose.blocks();
-                Palettes::Rows(&self.palette).read(crowd, blocks, instances, out);
-            }
-            _ => self.pose.read(&self.posed, what, instances, out),
-        }
-        Ok(())
-    }
-    fn read_vertices(
+    fn read(
         &mut self,
         crowd: &Crowd,
         output: &OutputBuffers,
+        what: FrameData,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
-        out.extend(output.host_vertices(crowd, instances));
+        match what.pose() {
+            None => out.extend(output.host_vertices(crowd, instances)),
+            Some(PoseData::Palette) => {
+                let blocks = self.pose.blocks();
+                Palettes::Rows(&self.palette).read(crowd, blocks, instances, out);
+            }
+            Some(pose) => self.pose.read(&self.posed, pose, instances, out),
+        }
         Ok(())
     }
 }

@@ -117,7 +117,7 @@ fn play_pause_and_stop_do_what_they_say() {
         player.at_bind && !player.playing && player.tick() == 0,
         "the bind pose at the first frame"
     );
-    assert!(!opened.is_changed(), "the overlay is taken away");
+    assert!(!opened.has_overlays(), "the overlay is taken away");
     click(&mut harness, "Step on");
     let player = &harness.state().state.player;
     assert!(!player.at_bind && (player.position() - FRAME).abs() < 1e-9);
@@ -298,7 +298,7 @@ fn an_overlay_is_switched_on_and_off_and_kept_as_a_layer() {
     switch(&mut harness);
     let opened = &harness.state().state.opened;
     assert!(
-        !opened.is_overlay_on() && opened.is_changed(),
+        !opened.is_overlay_on() && opened.has_overlays(),
         "it fades out"
     );
     switch(&mut harness);
@@ -311,7 +311,7 @@ fn an_overlay_is_switched_on_and_off_and_kept_as_a_layer() {
     );
     assert!(!opened.is_overlay_on());
     click(&mut harness, "Remove");
-    assert!(!harness.state().state.opened.is_changed());
+    assert!(!harness.state().state.opened.has_overlays());
 }
 
 #[test]
