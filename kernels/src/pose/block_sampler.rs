@@ -20,7 +20,7 @@ pub(super) struct BlockSampler {
 /// A group's clips with joints side by side, as far as they have that layout.
 struct GroupRows {
     stills: Stills,
-    rest: Option<ClipRows>,
+    /// Last the rest pose, if any layer is.
     clips: Vec<Option<ClipRows>>,
 }
 
@@ -39,10 +39,19 @@ impl BlockSampler {
         Self { isa, rows }
     }
 
-    /// Bytes that [`BlockSampler::new`] will allocate.
-    pub fn bytes(crowd: &Crowd) -> u64 {
-        let groups = crowd.groups().iter();
-        groups.map(|group| GroupRows::bytes(crowd, group)).sum()
+    /// Bytes of the converted clips.
+    pub fn bytes(&self) -> u64 {
+        let mut sum = 0;
+        for group in &self.rows {
+            sum += group.stills.bytes() + size_of_val(&group.clips[..]) as u64;
+            sum += group
+                .clips
+                .iter()
+                .flatten()
+                .map(ClipRows::bytes)
+                .sum::<u64>();
+        }
+        sum
     }
 
     /// Samples the layers of a block's `N` instances into its slots, `[slot][joint or strip]`: those with any effect at
@@ -151,35 +160,14 @@ fn rests(crowd: &Crowd, group: &Group) -> bool {
 }
 
 impl GroupRows {
-    fn bytes(crowd: &Crowd, group: &Group) -> u64 {
-        let model = &group.model;
-        let mut stills = Stills::default();
-        let rest = rests(crowd, group).then_some(None);
-        let clips = rest.into_iter().chain(model.clips().iter().map(Some));
-        let rows: u64 = clips
-            .map(|clip| ClipRows::bytes(model.skeleton(), clip, &mut stills))
-            .sum();
-        rows + (model.clips().len() * size_of::<Option<ClipRows>>()) as u64 + stills.bytes()
-    }
-
     fn new(crowd: &Crowd, group: &Group) -> Self {
         let model = &group.model;
         let mut stills = Stills::default();
-        let rest = if rests(crowd, group) {
-            ClipRows::new(model.skeleton(), None, &mut stills)
-        } else {
-            None
-        };
-        let clips = model
-            .clips()
-            .iter()
-            .map(|c| ClipRows::new(model.skeleton(), Some(c), &mut stills))
-            .collect();
-        Self {
-            stills,
-            rest,
-            clips,
-        }
+        let mut rows = |clip| ClipRows::new(model.skeleton(), clip, &mut stills);
+        let mut clips = Vec::with_capacity(model.clips().len() + 1);
+        clips.extend(model.clips().iter().map(|clip| rows(Some(clip))));
+        clips.push(rests(crowd, group).then(|| rows(None)).flatten());
+        Self { stills, clips }
     }
 
     /// The clips and times of all lanes, or `None` if any of the clips is not stored in rows.
@@ -187,11 +175,8 @@ impl GroupRows {
         let mut all = [None; BLOCK];
         for (own, play) in all.iter_mut().zip(plays) {
             let Some((clip, time)) = *play else { continue };
-            let rows = if clip == REST {
-                &self.rest
-            } else {
-                self.clips.get(clip as usize)?
-            };
+            // The rest pose has the highest number.
+            let rows = &self.clips[(clip as usize).min(self.clips.len() - 1)];
             *own = Some((rows.as_ref()?, time));
         }
         Some(all)

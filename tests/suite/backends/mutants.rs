@@ -317,7 +317,7 @@ impl Prepared for PreparedMutant {
         match what {
             PoseData::Palette => {
                 let blocks = self.pose.blocks();
-                Palettes::Rows(&self.palette).read(crowd, blocks, instances, out);
+                Palettes::Rows(&self.palette).read(blocks, instances, out);
             }
             _ => self.pose.read(&self.posed, what, instances, out),
         }
