@@ -309,7 +309,7 @@ impl Prepared for PreparedMutant {
     }
     fn read_poses(
         &mut self,
-        crowd: &Crowd,
+        _: &Crowd,
         what: PoseData,
         instances: Range<u32>,
         out: &mut Vec<f32>,
