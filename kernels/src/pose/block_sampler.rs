@@ -20,7 +20,7 @@ pub(super) struct BlockSampler {
 /// A group's clips with joints side by side, as far as they have that layout.
 struct GroupRows {
     stills: Stills,
-    /// Last the rest pose, if any layer is.
+    rest: Option<ClipRows>,
     clips: Vec<Option<ClipRows>>,
 }
 
@@ -44,12 +44,8 @@ impl BlockSampler {
         let mut sum = 0;
         for group in &self.rows {
             sum += group.stills.bytes() + size_of_val(&group.clips[..]) as u64;
-            sum += group
-                .clips
-                .iter()
-                .flatten()
-                .map(ClipRows::bytes)
-                .sum::<u64>();
+            let rows = group.clips.iter().flatten().chain(&group.rest);
+            sum += rows.map(ClipRows::bytes).sum::<u64>();
         }
         sum
     }
@@ -164,10 +160,13 @@ impl GroupRows {
         let model = &group.model;
         let mut stills = Stills::default();
         let mut rows = |clip| ClipRows::new(model.skeleton(), clip, &mut stills);
-        let mut clips = Vec::with_capacity(model.clips().len() + 1);
-        clips.extend(model.clips().iter().map(|clip| rows(Some(clip))));
-        clips.push(rests(crowd, group).then(|| rows(None)).flatten());
-        Self { stills, clips }
+        let rest = rests(crowd, group).then(|| rows(None)).flatten();
+        let clips = model.clips().iter().map(|clip| rows(Some(clip))).collect();
+        Self {
+            stills,
+            rest,
+            clips,
+        }
     }
 
     /// The clips and times of all lanes, or `None` if any of the clips is not stored in rows.
@@ -175,8 +174,11 @@ impl GroupRows {
         let mut all = [None; BLOCK];
         for (own, play) in all.iter_mut().zip(plays) {
             let Some((clip, time)) = *play else { continue };
-            // The rest pose has the highest number.
-            let rows = &self.clips[(clip as usize).min(self.clips.len() - 1)];
+            let rows = if clip == REST {
+                &self.rest
+            } else {
+                self.clips.get(clip as usize)?
+            };
             *own = Some((rows.as_ref()?, time));
         }
         Some(all)
