@@ -138,7 +138,7 @@ impl HostPoser {
     pub fn read(&self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) {
         if what == PoseData::Palette && self.layout != PaletteLayout::Fused {
             self.palettes()
-                .read(crowd, self.crowd_pose.blocks(), instances, out);
+                .read(self.crowd_pose.blocks(), instances, out);
         } else {
             self.crowd_pose.read(crowd, what, instances, out);
         }

@@ -174,8 +174,10 @@ impl Gpu {
         let most = limits.max_compute_invocations_per_workgroup;
         let most = most.min(limits.max_compute_workgroup_size_x);
         let threads = shader.threads;
-        let message = format!("the device runs {most} threads in a workgroup; needs {threads}");
-        needs(most >= threads, &message)?;
+        needs!(
+            most >= threads,
+            "the device runs {most} threads in a workgroup; needs {threads}"
+        );
         let shared = u64::from(shader.workgroup_bytes);
         let most = limits.max_compute_workgroup_storage_size;
         fits("a workgroup shares", shared, "at once", most.into())

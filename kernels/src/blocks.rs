@@ -13,6 +13,10 @@ pub struct Block {
     pub group: usize,
     /// The instances: fewer than [`BLOCK`] at the end of a group, of its moving instances, or of a range with one update rate.
     pub instances: Range<u32>,
+    /// Joints of an instance.
+    pub joints: usize,
+    /// Palette entries of an instance.
+    pub entries: usize,
     /// `true` if these instances keep their pose.
     pub frozen: bool,
     /// The update rate that all of these instances share.
@@ -109,6 +113,8 @@ impl Blocks {
                     index: blocks.len(),
                     group: index,
                     instances,
+                    joints,
+                    entries,
                     frozen,
                     rate,
                     slots,

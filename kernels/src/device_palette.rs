@@ -3,7 +3,7 @@
 use crate::crowd::BLOCK;
 use crate::model::Rows;
 use crate::pose::{Affine, BlockPalettes};
-use crate::simd::{Isa, Kernel, Simd, load_rows, run};
+use crate::simd::{Isa, Kernel, Simd, run};
 use crate::skin::motion::motion;
 use bytemuck::{Pod, Zeroable};
 use glam::Vec4;
@@ -114,10 +114,7 @@ trait Entries {
 
     /// The entries of some matrices in rows of four, side by side: in each lane the numbers of an entry in groups of four,
     /// of which the first `FLOATS` count. `centre` is a point for each.
-    fn entries<const W: usize, S: Simd<W>>(
-        matrix: &[[S::V; 4]; 3],
-        centre: [S::V; 3],
-    ) -> [[Vec4; W]; 4];
+    fn entries<const W: usize, V: Simd<W>>(matrix: &[[V; 4]; 3], centre: [V; 3]) -> [[Vec4; W]; 4];
 }
 
 enum Columns {}
@@ -130,17 +127,14 @@ impl Entries for Columns {
     const FLOATS: usize = 16;
 
     #[inline(always)] // as all here: to take on the caller's instruction set
-    fn entries<const W: usize, S: Simd<W>>(
-        matrix: &[[S::V; 4]; 3],
-        _: [S::V; 3],
-    ) -> [[Vec4; W]; 4] {
+    fn entries<const W: usize, V: Simd<W>>(matrix: &[[V; 4]; 3], _: [V; 3]) -> [[Vec4; W]; 4] {
         let [x, y, z] = matrix;
-        let [zero, one] = [S::splat(0.0), S::splat(1.0)];
+        let [zero, one] = [V::splat(0.0), V::splat(1.0)];
         [
-            S::columns([x[0], y[0], z[0], zero]),
-            S::columns([x[1], y[1], z[1], zero]),
-            S::columns([x[2], y[2], z[2], zero]),
-            S::columns([x[3], y[3], z[3], one]),
+            V::columns([x[0], y[0], z[0], zero]),
+            V::columns([x[1], y[1], z[1], zero]),
+            V::columns([x[2], y[2], z[2], zero]),
+            V::columns([x[3], y[3], z[3], one]),
         ]
     }
 }
@@ -149,16 +143,13 @@ impl Entries for DualQuaternions {
     const FLOATS: usize = 12;
 
     #[inline(always)]
-    fn entries<const W: usize, S: Simd<W>>(
-        matrix: &[[S::V; 4]; 3],
-        _: [S::V; 3],
-    ) -> [[Vec4; W]; 4] {
-        let [x, y, z, w, dx, dy, dz, dw, scale] = motion::<W, S>(matrix);
-        let zero = S::splat(0.0);
+    fn entries<const W: usize, V: Simd<W>>(matrix: &[[V; 4]; 3], _: [V; 3]) -> [[Vec4; W]; 4] {
+        let [x, y, z, w, dx, dy, dz, dw, scale] = motion(matrix);
+        let zero = V::splat(0.0);
         [
-            S::columns([x, y, z, w]),
-            S::columns([dx, dy, dz, dw]),
-            S::columns([scale, zero, zero, zero]),
+            V::columns([x, y, z, w]),
+            V::columns([dx, dy, dz, dw]),
+            V::columns([scale, zero, zero, zero]),
             [Vec4::ZERO; W],
         ]
     }
@@ -168,26 +159,23 @@ impl Entries for Half {
     const FLOATS: usize = 8;
 
     #[inline(always)]
-    fn entries<const W: usize, S: Simd<W>>(
-        matrix: &[[S::V; 4]; 3],
-        centre: [S::V; 3],
-    ) -> [[Vec4; W]; 4] {
-        let mut moved = [S::splat(0.0); 3];
+    fn entries<const W: usize, V: Simd<W>>(matrix: &[[V; 4]; 3], centre: [V; 3]) -> [[Vec4; W]; 4] {
+        let mut moved = [V::splat(0.0); 3];
         for (moved, row) in moved.iter_mut().zip(matrix) {
             *moved = row[3];
             for (number, centre) in row[..3].iter().zip(centre) {
-                let rounding = S::sub(*number, S::to_half(*number));
-                *moved = S::mul_add(rounding, centre, *moved);
+                let rounding = *number - number.to_half();
+                *moved = rounding.mul_add(centre, *moved);
             }
         }
         let [x, y, z] = matrix;
         [
-            S::columns([moved[0], moved[1], moved[2], S::pack_half(x[0], x[1])]),
-            S::columns([
-                S::pack_half(x[2], y[0]),
-                S::pack_half(y[1], y[2]),
-                S::pack_half(z[0], z[1]),
-                S::pack_half(z[2], S::splat(0.0)),
+            V::columns([moved[0], moved[1], moved[2], V::pack_half(x[0], x[1])]),
+            V::columns([
+                V::pack_half(x[2], y[0]),
+                V::pack_half(y[1], y[2]),
+                V::pack_half(z[0], z[1]),
+                V::pack_half(z[2], V::splat(0.0)),
             ]),
             [Vec4::ZERO; W],
             [Vec4::ZERO; W],
@@ -205,7 +193,7 @@ struct OfRows<'a, F> {
 
 impl<F: Entries> Kernel for OfRows<'_, F> {
     #[inline(always)]
-    fn run<const W: usize, S: Simd<W>>(self) {
+    fn run<const W: usize, V: Simd<W>>(self) {
         let out = self.out.chunks_mut(W * F::FLOATS);
         for (index, (rows, out)) in self.rows.chunks(W).zip(out).enumerate() {
             let mut columns = [Vec4::ZERO; W];
@@ -213,8 +201,8 @@ impl<F: Entries> Kernel for OfRows<'_, F> {
             {
                 *column = Vec4::new(x, y, z, 0.0);
             }
-            let [x, y, z, _] = S::rows(&columns);
-            let entries = F::entries::<W, S>(&in_lanes::<W, S>(rows), [x, y, z]);
+            let [x, y, z, _] = V::rows(&columns);
+            let entries = F::entries::<W, V>(&in_lanes::<W, V>(rows), [x, y, z]);
             let out = out.chunks_exact_mut(F::FLOATS).take(rows.len());
             for (lane, out) in out.enumerate() {
                 put(&entries, lane, out);
@@ -235,17 +223,17 @@ struct OfLanes<'a, F> {
 
 impl<F: Entries> Kernel for OfLanes<'_, F> {
     #[inline(always)]
-    fn run<const W: usize, S: Simd<W>>(self) {
+    fn run<const W: usize, V: Simd<W>>(self) {
         for (index, entry) in self.lanes.iter().enumerate() {
             let centre = self.centres.get(index).copied().unwrap_or_default();
             let first = index * F::FLOATS;
             for (chunk, out) in self.out.chunks_mut(W * self.floats).enumerate() {
                 let rows: &[[[f32; BLOCK]; 4]; 3] = bytemuck::cast_ref(entry);
-                let mut matrix = [[S::splat(0.0); 4]; 3];
+                let mut matrix = [[V::splat(0.0); 4]; 3];
                 for (row, numbers) in matrix.iter_mut().zip(rows) {
-                    *row = load_rows::<BLOCK, W, S, 4>(numbers, chunk);
+                    *row = V::load_rows(numbers, chunk);
                 }
-                let entries = F::entries::<W, S>(&matrix, centre.map(S::splat));
+                let entries = F::entries::<W, V>(&matrix, centre.map(V::splat));
                 for (lane, out) in out.chunks_exact_mut(self.floats).enumerate() {
                     put(&entries, lane, &mut out[first..][..F::FLOATS]);
                 }
@@ -264,14 +252,14 @@ fn put<const W: usize>(entries: &[[Vec4; W]; 4], lane: usize, out: &mut [f32]) {
 
 /// Up to `W` entries side by side, in rows of four. Lanes without an entry have zeros.
 #[inline(always)] // as above
-fn in_lanes<const W: usize, S: Simd<W>>(palette: &[Rows]) -> [[S::V; 4]; 3] {
-    let mut rows = [[S::splat(0.0); 4]; 3];
+fn in_lanes<const W: usize, V: Simd<W>>(palette: &[Rows]) -> [[V; 4]; 3] {
+    let mut rows = [[V::splat(0.0); 4]; 3];
     for (row, lanes) in rows.iter_mut().enumerate() {
         let mut columns = [Vec4::ZERO; W];
         for (column, entry) in columns.iter_mut().zip(palette) {
             *column = Vec4::from_array(entry.as_chunks::<4>().0[row]);
         }
-        *lanes = S::rows(&columns);
+        *lanes = V::rows(&columns);
     }
     rows
 }

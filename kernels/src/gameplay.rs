@@ -10,7 +10,7 @@ use crate::error::DataError;
 use crate::model::{self, Model, Rows, affine_to_rows, rows_to_affine};
 use crate::pose::{Affine, BlockPalettes, Palettes};
 use crate::reference::shown;
-use crate::simd::{self, Isa, Kernel, Scalar, Simd, abs, load_rows, store_rows};
+use crate::simd::{self, Isa, Kernel, Simd};
 use bytemuck::{Pod, Zeroable};
 
 /// Distance by which boxes are larger than what they contain, over the diagonal of what a crowd shows: the error that
@@ -189,15 +189,14 @@ impl GameplayData {
             crowd,
             &mut self.bounds,
             first_instance,
-            |block, group, bounds| {
+            |block, _, bounds| {
                 let reads = &gameplay.groups[block.group];
-                match palettes.of(crowd, block) {
+                match palettes.of(block) {
                     BlockPalettes::Rows(rows) => {
-                        let entries = group.model.palette_joints().len();
-                        for (palette, out) in rows.chunks_exact(entries).zip(bounds) {
+                        for (palette, out) in rows.chunks_exact(block.entries).zip(bounds) {
                             let lanes = bytemuck::cast_slice(palette);
                             let out = bytemuck::cast_mut(out);
-                            BoundsKernel::<1> { reads, lanes, out }.run::<1, Scalar>();
+                            BoundsKernel::<1> { reads, lanes, out }.run::<1, f32>();
                         }
                     }
                     BlockPalettes::Lanes(lanes) => {
@@ -227,12 +226,11 @@ impl GameplayData {
             crowd,
             out,
             |block| first_instance(block) * count,
-            |block, group, out| {
-                let entries = group.model.palette_joints().len();
-                let palettes = palettes.of(crowd, block);
+            |block, _, out| {
+                let palettes = palettes.of(block);
                 for (lane, out) in out.chunks_exact_mut(count.max(1)).enumerate() {
                     for (out, socket) in out.iter_mut().zip(&gameplay.groups[block.group].sockets) {
-                        let palette = palettes.entry(entries, lane, socket.entry as usize);
+                        let palette = palettes.entry(block.entries, lane, socket.entry as usize);
                         *out = socket_of(socket, &palette);
                     }
                 }
@@ -274,16 +272,16 @@ struct BoundsKernel<'a, const N: usize> {
 
 impl<const N: usize> Kernel for BoundsKernel<'_, N> {
     #[inline(always)] // to take on the caller's instruction set
-    fn run<const W: usize, S: Simd<W>>(self) {
+    fn run<const W: usize, V: Simd<W>>(self) {
         let Self {
             reads: ModelReads { boxes, margin, .. },
             lanes,
             out,
         } = self;
-        let margin = S::splat(*margin);
+        let margin = V::splat(*margin);
         for vector in 0..N / W {
-            let mut min = [S::splat(f32::INFINITY); 3];
-            let mut max = [S::splat(f32::NEG_INFINITY); 3];
+            let mut min = [V::splat(f32::INFINITY); 3];
+            let mut max = [V::splat(f32::NEG_INFINITY); 3];
             for EntryBox {
                 centre,
                 entry,
@@ -291,23 +289,23 @@ impl<const N: usize> Kernel for BoundsKernel<'_, N> {
             } in boxes
             {
                 let m = &lanes[*entry as usize];
-                let c = centre.map(S::splat);
-                let h = half.map(S::splat);
+                let c = centre.map(V::splat);
+                let h = half.map(V::splat);
                 for (row, m) in m.as_chunks().0.iter().enumerate() {
-                    let [x, y, z, t] = load_rows::<N, W, S, 4>(m, vector);
-                    let middle = S::mul_add(x, c[0], S::mul_add(y, c[1], S::mul_add(z, c[2], t)));
-                    let [x, y, z] = [abs::<W, S>(x), abs::<W, S>(y), abs::<W, S>(z)];
-                    let reach = S::mul_add(x, h[0], S::mul_add(y, h[1], S::mul(z, h[2])));
-                    min[row] = S::min(min[row], S::sub(middle, reach));
-                    max[row] = S::max(max[row], S::add(middle, reach));
+                    let [x, y, z, t] = V::load_rows(m, vector);
+                    let middle = x.mul_add(c[0], y.mul_add(c[1], z.mul_add(c[2], t)));
+                    let [x, y, z] = [x.abs(), y.abs(), z.abs()];
+                    let reach = x.mul_add(h[0], y.mul_add(h[1], z * h[2]));
+                    min[row] = min[row].min(middle - reach);
+                    max[row] = max[row].max(middle + reach);
                 }
             }
             for (min, max) in min.iter_mut().zip(&mut max) {
-                *min = S::sub(*min, margin);
-                *max = S::add(*max, margin);
+                *min = *min - margin;
+                *max = *max + margin;
             }
-            store_rows::<N, W, S>(&min, &mut out[..3], vector);
-            store_rows::<N, W, S>(&max, &mut out[3..], vector);
+            V::store_rows(&min, &mut out[..3], vector);
+            V::store_rows(&max, &mut out[3..], vector);
         }
     }
 }

@@ -27,8 +27,8 @@
 //! influences.push([(1, 1.0)]);
 //! let positions = vec![[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 2.0, 0.0]];
 //! let triangle = PrimitiveData { positions, influences, indices: vec![0, 1, 2], ..PrimitiveData::default() };
-//! let skin = SkinData::at_rest(&mast.skeleton, vec![0, 1])?;
-//! let parts = ModelParts::new("mast", mast.skeleton, skin, vec![triangle]);
+//! let skin = SkinData::at_rest(&mast, vec![0, 1])?;
+//! let parts = ModelParts::new("mast", mast, skin, vec![triangle]);
 //! let model = Model::new(ModelParts { clips: vec![clip], ..parts })?;
 //!
 //! // Buffers of a character; a frame allocates nothing.

@@ -39,10 +39,10 @@ struct Fill<'a> {
 
 impl Kernel for Fill<'_> {
     #[inline(always)] // as all here: to take on the caller's instruction set
-    fn run<const W: usize, S: Simd<W>>(self) {
-        let v = S::splat(black_box(1.0));
+    fn run<const W: usize, V: Simd<W>>(self) {
+        let v = V::splat(black_box(1.0));
         for to in self.out.as_chunks_mut::<W>().0 {
-            self.store.put::<W, S>(v, to);
+            self.store.put(v, to);
         }
         simd::fence();
     }
@@ -55,18 +55,15 @@ struct Sum<'a> {
 
 impl Kernel for Sum<'_> {
     #[inline(always)]
-    fn run<const W: usize, S: Simd<W>>(self) {
-        let mut sums = [S::splat(0.0); 4];
+    fn run<const W: usize, V: Simd<W>>(self) {
+        let mut sums = [V::splat(0.0); 4];
         for four in self.values.as_chunks::<W>().0.as_chunks::<4>().0 {
             for (sum, values) in sums.iter_mut().zip(four) {
-                *sum = S::add(*sum, S::load(values));
+                *sum = *sum + V::load(values);
             }
         }
         let mut total = [0.0; W];
-        S::store(
-            S::add(S::add(sums[0], sums[1]), S::add(sums[2], sums[3])),
-            &mut total,
-        );
+        (sums[0] + sums[1] + (sums[2] + sums[3])).store(&mut total);
         *self.total = total.iter().sum();
     }
 }
@@ -77,18 +74,18 @@ struct Multiply {
 
 impl Kernel for Multiply {
     #[inline(always)]
-    fn run<const W: usize, S: Simd<W>>(self) {
-        let factor = S::splat(black_box(0.999));
-        let offset = S::splat(black_box(0.001));
-        let mut values: [S::V; CHAINS] = std::array::from_fn(|i| S::splat(i as f32));
+    fn run<const W: usize, V: Simd<W>>(self) {
+        let factor = V::splat(black_box(0.999));
+        let offset = V::splat(black_box(0.001));
+        let mut values: [V; CHAINS] = std::array::from_fn(|i| V::splat(i as f32));
         for _ in 0..self.rounds {
             for v in &mut values {
-                *v = S::mul_add(*v, factor, offset);
+                *v = v.mul_add(factor, offset);
             }
         }
         let mut out = [0.0; W];
         for v in values {
-            S::store(v, &mut out);
+            v.store(&mut out);
             black_box(&out);
         }
     }

@@ -24,8 +24,8 @@ fn baked_frames_have_whole_palettes() {
         indices: vec![0, 1, 2],
         ..PrimitiveData::default()
     };
-    let skin = SkinData::at_rest(&mast.skeleton, vec![0, 1]).unwrap();
-    let parts = ModelParts::new("mast", mast.skeleton, skin, vec![triangle]);
+    let skin = SkinData::at_rest(&mast, vec![0, 1]).unwrap();
+    let parts = ModelParts::new("mast", mast, skin, vec![triangle]);
     let model = Model::new(parts).unwrap();
     VertexFrames::new(
         model.mesh(),

@@ -383,7 +383,7 @@ impl PreparedKernel {
                 let first_word = |block: &Block| block.first_word;
                 pose.blocks().each(crowd, out, first_word, |block, _, out| {
                     if !kept || !pose.is_idle(block) {
-                        job.skin(block, palettes.of(crowd, block), times, out);
+                        job.skin(block, palettes.of(block), times, out);
                     }
                 });
             };

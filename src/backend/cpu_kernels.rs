@@ -167,8 +167,8 @@ fn clustered(crowd: &Crowd, isa: Isa, all: bool) -> Result<(SkinBlocks, Bytes)> 
         match &clusters[job.block.group] {
             Some(clusters) if !job.rows.is_empty() && !job.group.has_targets() => {
                 let mut palettes: [&[Rows]; BLOCK] = [&[]; BLOCK];
-                let entries = job.group.model.palette_joints().len();
-                for (place, palette) in palettes.iter_mut().zip(job.rows.chunks_exact(entries)) {
+                let rows = job.rows.chunks_exact(job.block.entries);
+                for (place, palette) in palettes.iter_mut().zip(rows) {
                     *place = palette;
                 }
                 let palettes = &palettes[..job.block.instances.len()];

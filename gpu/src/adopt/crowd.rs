@@ -28,19 +28,21 @@ impl AdoptedCrowd {
         crowd: &Crowd,
         kernels: &'static [&'static SkinKernel],
     ) -> Result<Self> {
-        needs(
+        needs!(
             !kernels.is_empty(),
-            "no kernel is named; expected at least one, such as CANDIDATES",
-        )?;
-        needs(
+            "no kernel is named; expected at least one, such as CANDIDATES"
+        );
+        needs!(
             crowd.instance_count() > 0,
-            "the crowd has no instance; expected at least one",
-        )?;
+            "the crowd has no instance; expected at least one"
+        );
         for kernel in kernels {
             check_kernel(kernel, crowd)?;
             let name = kernel.name;
-            let message = format!("the kernel {name} does not read rows of 3x4 matrices");
-            needs(kernel.palette.is_rows(), &message)?;
+            needs!(
+                kernel.palette.is_rows(),
+                "the kernel {name} does not read rows of 3x4 matrices"
+            );
         }
         let strategy = Strategy {
             posing: Posing::Device,
@@ -72,9 +74,10 @@ impl AdoptedCrowd {
     pub fn bind(&self, vertices: &[wgpu::BufferSlice]) -> Result<Vertices> {
         let chunks = self.output_bytes.len();
         let found = vertices.len();
-        let message =
-            format!("{found} slices of vertices; expected one for each of {chunks} chunks");
-        needs(vertices.len() == chunks, &message)?;
+        needs!(
+            vertices.len() == chunks,
+            "{found} slices of vertices; expected one for each of {chunks} chunks"
+        );
         let mut outputs = Vec::with_capacity(chunks);
         for (&slice, &bytes) in vertices.iter().zip(&self.output_bytes) {
             outputs.push(bound(&self.gpu, "vertices", slice, bytes)?);

@@ -84,18 +84,14 @@ pub(super) fn created<T>(gpu: &Gpu, create: impl FnOnce() -> Result<T>) -> Resul
 /// Checks that a kernel skins model by model and writes whole vertices, and can do what the crowd asks for.
 pub(super) fn check_kernel(kernel: &SkinKernel, crowd: &Crowd) -> Result<()> {
     let name = kernel.name;
-    needs(
+    needs!(
         !kernel.is_merged(),
-        &format!(
-            "the kernel {name} skins chunks of several models; expected one that skins models one by one"
-        ),
-    )?;
-    needs(
+        "the kernel {name} skins chunks of several models; expected one that skins models one by one"
+    );
+    needs!(
         kernel.output.is_none(),
-        &format!(
-            "the kernel {name} writes positions apart from normals; expected one that writes whole vertices"
-        ),
-    )?;
+        "the kernel {name} writes positions apart from normals; expected one that writes whole vertices"
+    );
     for lack in kernel.lacks {
         if let Some(refusal) = lack.refusal(crowd, &Job::default()) {
             let message = format!("the kernel {name} {refusal}");
@@ -116,14 +112,15 @@ pub(super) fn bound(
     bytes: u64,
 ) -> Result<Resource> {
     let (buffer, offset) = (slice.buffer(), slice.offset());
-    needs(
+    needs!(
         buffer.usage().contains(wgpu::BufferUsages::STORAGE),
-        &format!("the buffer of {what} lacks the usage STORAGE"),
-    )?;
+        "the buffer of {what} lacks the usage STORAGE"
+    );
     let alignment = gpu.adapter.limits.min_storage_buffer_offset_alignment;
-    let message =
-        format!("{what} begin at byte {offset}; the device binds multiples of {alignment}");
-    needs(offset.is_multiple_of(alignment.into()), &message)?;
+    needs!(
+        offset.is_multiple_of(alignment.into()),
+        "{what} begin at byte {offset}; the device binds multiples of {alignment}"
+    );
     fits(
         format_args!("{what} take"),
         bytes,

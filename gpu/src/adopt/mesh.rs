@@ -107,10 +107,10 @@ impl AdoptedMesh {
     /// As [`AdoptedMesh::new`], or what is wrong with the slices, with the index of the vertex.
     pub fn from_slices(gpu: &Arc<Gpu>, mesh: &MeshSlices, format: VertexFormat) -> Result<Self> {
         mesh.check(format)?;
-        needs(
+        needs!(
             format.encoding == Encoding::F32,
-            "vertices of slices are written as floats; needs the encoding F32",
-        )?;
+            "vertices of slices are written as floats; needs the encoding F32"
+        );
         let targets = mesh.targets.len();
         let vertices = mesh.positions.len() as u32;
         Ok(Self {
@@ -146,7 +146,7 @@ impl AdoptedMesh {
     pub fn bind(&self, buffers: &MeshBuffers) -> Result<BoundMesh> {
         let gpu = &self.gpu;
         let instances = buffers.instances;
-        needs(instances > 0, "no instance; expected at least one")?;
+        needs!(instances > 0, "no instance; expected at least one");
         let (matrices, kernel) = match (buffers.matrices, buffers.list) {
             (Matrices::Rows(slice), None) => (slice, &INSTANCES),
             (Matrices::Rows(slice), Some(_)) => (slice, &LISTED),
@@ -157,14 +157,19 @@ impl AdoptedMesh {
         let workgroups = gpu.workgroups_by(&rule, instances, 0);
         let limit = gpu.adapter.workgroup_limit;
         let most = u64::from(limit) * u64::from(rule.at_once);
-        let message = format!("{instances} instances; the device skins at most {most} at once");
-        needs(workgroups[1] <= limit, &message)?;
+        needs!(
+            workgroups[1] <= limit,
+            "{instances} instances; the device skins at most {most} at once"
+        );
         let targets = self.targets;
-        let message =
-            format!("the mesh has {targets} morph targets; expected a buffer of their weights");
-        needs(targets == 0 || buffers.weights.is_some(), &message)?;
-        let message = "weights for a mesh without morph targets; expected none";
-        needs(targets > 0 || buffers.weights.is_none(), message)?;
+        needs!(
+            targets == 0 || buffers.weights.is_some(),
+            "the mesh has {targets} morph targets; expected a buffer of their weights"
+        );
+        needs!(
+            targets > 0 || buffers.weights.is_none(),
+            "weights for a mesh without morph targets; expected none"
+        );
 
         let all = |bytes: u64| bytes.saturating_mul(instances.into());
         let words = |count: usize| (size_of::<u32>() as u64).saturating_add(all(4 * count as u64));
@@ -184,10 +189,10 @@ impl AdoptedMesh {
         inputs.push(("output", output));
         for (variable, what, slice, bytes) in read {
             let Some(slice) = slice else { continue };
-            let message = format!(
+            needs!(
+                slice.buffer() != buffers.vertices.buffer(),
                 "{what} and vertices are in one buffer; a dispatch of wgpu either reads a buffer or writes it"
             );
-            needs(slice.buffer() != buffers.vertices.buffer(), &message)?;
             inputs.push((variable, bound(gpu, what, slice, bytes)?));
         }
         let numbers = layout::Chunk {

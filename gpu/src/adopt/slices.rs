@@ -43,11 +43,11 @@ impl MeshSlices<'_> {
     /// Checks that slices have one length, and that every vertex has weights and matrices that exist.
     pub(super) fn check(&self, format: VertexFormat) -> Result<()> {
         let count = self.positions.len();
-        needs(count > 0, "the mesh has no vertex; expected at least one")?;
-        needs(
+        needs!(count > 0, "the mesh has no vertex; expected at least one");
+        needs!(
             u32::try_from(count).is_ok() && u32::try_from(self.matrices).is_ok(),
-            "the mesh has more than 2^32 vertices or matrices; expected fewer",
-        )?;
+            "the mesh has more than 2^32 vertices or matrices; expected fewer"
+        );
         let asked = |has: bool, len: usize| if has { len } else { count };
         let has_normals = format.attributes != Attributes::P;
         let has_tangents = format.attributes == Attributes::Pnt;
@@ -57,8 +57,10 @@ impl MeshSlices<'_> {
             ("normals", asked(has_normals, self.normals.len())),
             ("tangents", asked(has_tangents, self.tangents.len())),
         ] {
-            let message = format!("{length} {name} for {count} positions; expected as many");
-            needs(length == count, &message)?;
+            needs!(
+                length == count,
+                "{length} {name} for {count} positions; expected as many"
+            );
         }
         for (number, target) in self.targets.iter().enumerate() {
             for (name, length) in [
@@ -72,28 +74,25 @@ impl MeshSlices<'_> {
                     asked(!target.tangents.is_empty(), target.tangents.len()),
                 ),
             ] {
-                let message = format!(
+                needs!(
+                    length == count,
                     "morph target {number} has {length} {name} for {count} vertices; expected as many"
                 );
-                needs(length == count, &message)?;
             }
         }
         for (vertex, (joints, weights)) in self.joints.iter().zip(self.weights).enumerate() {
             let sum: f32 = weights.iter().sum();
             let usable = weights.iter().all(|weight| *weight >= 0.0) && sum.is_normal();
-            let message = format!(
+            needs!(
+                usable,
                 "vertex {vertex} has the weights {weights:?}; expected none below 0, and one above"
             );
-            needs(usable, &message)?;
             for (joint, weight) in joints.iter().zip(weights) {
-                let message = format!(
+                needs!(
+                    *weight == 0.0 || usize::from(*joint) < self.matrices,
                     "vertex {vertex} follows matrix {joint}; an instance has {}, from 0 on",
                     self.matrices
                 );
-                needs(
-                    *weight == 0.0 || usize::from(*joint) < self.matrices,
-                    &message,
-                )?;
             }
         }
         Ok(())
@@ -123,21 +122,13 @@ impl MeshSlices<'_> {
         } else {
             &[[0.0; 4]]
         };
-        let none: &[layout::Influence] = &[];
-        let mut inputs = vec![
-            named(
-                "vertices",
-                &gpu.storage(Purpose::Mesh, "vertices", &vertices),
-            ),
-            named(
-                "influences",
-                &gpu.storage(Purpose::Mesh, "influences", none),
-            ),
-            named(
-                "tangents",
-                &gpu.storage(Purpose::Mesh, "tangents", tangents),
-            ),
+        let streams: [(_, &[u8]); 3] = [
+            ("vertices", bytemuck::cast_slice(&vertices)),
+            ("influences", &[]),
+            ("tangents", bytemuck::cast_slice(tangents)),
         ];
+        let upload = |(name, bytes)| named(name, &gpu.storage(Purpose::Mesh, name, bytes));
+        let mut inputs = streams.map(upload).to_vec();
         if !self.targets.is_empty() {
             let deltas = sparse(self.positions.len(), format, |vertex| {
                 self.deltas_of(vertex)

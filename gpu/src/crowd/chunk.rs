@@ -256,7 +256,7 @@ mod tests {
     fn batches_that_share_poses_fit_bindings() {
         let mut builder = SkeletonBuilder::new();
         builder.joint("only", None, Vec3::ZERO);
-        let skeleton = builder.build().unwrap().skeleton;
+        let skeleton = builder.build().unwrap();
         let mut influences = Influences::default();
         for _ in 0..3 {
             influences.push([(0, 1.0)]);

@@ -244,8 +244,9 @@ fn carries_crowds(
     let stores = limits.max_storage_buffers_per_shader_stage > 0
         && limits.max_storage_buffer_binding_size > 0;
     let AdapterSummary { name, api, .. } = summary;
-    needs(computes, &format!("{name} ({api}) has no compute shaders"))?;
-    needs(stores, &format!("{name} ({api}) has no storage buffers"))
+    needs!(computes, "{name} ({api}) has no compute shaders");
+    needs!(stores, "{name} ({api}) has no storage buffers");
+    Ok(())
 }
 
 /// Refuses what takes more bytes `at` a time than the adapter allows; `what` ends with its verb.
@@ -258,11 +259,13 @@ pub fn fits(what: impl Display, bytes: u64, at: &str, most: u64) -> Result<()> {
     )))
 }
 
-/// Refuses for a reason unless the adapter has something.
-pub fn needs(has: bool, otherwise: &str) -> Result<()> {
-    if has {
-        Ok(())
-    } else {
-        Err(BackendError::Unavailable(otherwise.into()))
-    }
+/// Returns an error unless the adapter has something: `needs!(has, …)`, with the reason as of `format!`.
+macro_rules! needs {
+    ($has:expr, $($reason:tt)+) => {
+        if !$has {
+            let reason = format_args!($($reason)+).to_string();
+            return Err(skinbench_frame::BackendError::Unavailable(reason));
+        }
+    };
 }
+pub(crate) use needs;

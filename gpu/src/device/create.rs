@@ -15,36 +15,26 @@ const STORAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
     .union(wgpu::BufferUsages::COPY_SRC)
     .union(wgpu::BufferUsages::COPY_DST);
 
-/// A texture of two dimensions, with layers in the third, levels and samples.
-pub struct TextureDescription<'a> {
-    pub label: &'a str,
-    pub size: wgpu::Extent3d,
-    pub format: wgpu::TextureFormat,
-    pub usage: wgpu::TextureUsages,
-    pub levels: u32,
-    pub samples: u32,
-}
-
-impl<'a> TextureDescription<'a> {
-    /// A texture of one layer, level and sample.
-    pub fn new(
-        label: &'a str,
-        [width, height]: [u32; 2],
-        format: wgpu::TextureFormat,
-        usage: wgpu::TextureUsages,
-    ) -> Self {
-        Self {
-            label,
-            size: wgpu::Extent3d {
-                width,
-                height,
-                depth_or_array_layers: 1,
-            },
-            format,
-            usage,
-            levels: 1,
-            samples: 1,
-        }
+/// A texture of one layer, level and sample.
+pub fn flat<'a>(
+    label: &'a str,
+    [width, height]: [u32; 2],
+    format: wgpu::TextureFormat,
+    usage: wgpu::TextureUsages,
+) -> wgpu::TextureDescriptor<'a> {
+    wgpu::TextureDescriptor {
+        label: Some(label),
+        size: wgpu::Extent3d {
+            width,
+            height,
+            depth_or_array_layers: 1,
+        },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage,
+        view_formats: &[],
     }
 }
 
@@ -189,42 +179,26 @@ impl Gpu {
         }
     }
 
-    /// Creates a texture.
-    pub(crate) fn texture(&self, purpose: Purpose, description: &TextureDescription) -> Texture {
-        let TextureDescription {
-            label,
-            size,
-            format,
-            usage,
-            levels,
-            samples,
-        } = *description;
-        let descriptor = wgpu::TextureDescriptor {
-            label: Some(label),
-            size,
-            mip_level_count: levels,
-            sample_count: samples,
-            dimension: wgpu::TextureDimension::D2,
-            format,
-            usage,
-            view_formats: &[],
-        };
-        let texel = format.block_copy_size(None).unwrap_or(4) * samples;
+    /// Creates a texture of two dimensions, with layers in the third.
+    pub(crate) fn texture(&self, purpose: Purpose, texture: &wgpu::TextureDescriptor) -> Texture {
+        let size = texture.size;
+        let texel = texture.format.block_copy_size(None).unwrap_or(4) * texture.sample_count;
         let mut texels = 0;
-        for level in (0..levels).filter_map(|level| descriptor.mip_level_size(level)) {
+        let levels = 0..texture.mip_level_count;
+        for level in levels.filter_map(|level| texture.mip_level_size(level)) {
             texels += u64::from(level.width) * u64::from(level.height);
         }
         let layers = u64::from(size.depth_or_array_layers);
         self.count(purpose, u64::from(texel) * texels * layers);
         let object = self.create(
-            |open| open.device.create_texture(&descriptor),
+            |open| open.device.create_texture(texture),
             || {
                 json!({
                     "kind": "texture",
-                    "label": label,
+                    "label": texture.label,
                     "size": [size.width, size.height],
-                    "format": name(&format),
-                    "usage": usage.bits(),
+                    "format": name(&texture.format),
+                    "usage": texture.usage.bits(),
                 })
             },
         );
@@ -245,8 +219,7 @@ impl Gpu {
     ) -> Texture {
         let format = wgpu::TextureFormat::Rgba32Float;
         let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
-        let description = TextureDescription::new(label, [width, height], format, usage);
-        self.texture(purpose, &description)
+        self.texture(purpose, &flat(label, [width, height], format, usage))
     }
 
     /// Writes all texels of a level and a layer of a texture. A tape holds one level and layer: the last written.

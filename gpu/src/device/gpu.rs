@@ -293,10 +293,10 @@ impl Gpu {
             ),
         };
         let most = self.adapter.limits.max_storage_buffers_per_shader_stage;
-        needs(
+        needs!(
             self.adapter.downlevel.contains(flag),
-            &format!("the device has no {name}"),
-        )?;
+            "the device has no {name}"
+        );
         // The declarations of a variable agree up to its type.
         let lines = shaders
             .iter()
@@ -306,9 +306,11 @@ impl Gpu {
             .filter_map(|line| line.split(':').next())
             .collect::<HashSet<_>>()
             .len() as u32;
-        let message =
-            format!("the device binds {most} storage buffers to a shader; needs {storage_buffers}");
-        needs(most >= storage_buffers, &message)
+        needs!(
+            most >= storage_buffers,
+            "the device binds {most} storage buffers to a shader; needs {storage_buffers}"
+        );
+        Ok(())
     }
 
     /// Checks that vertices of vertex shaders can be read back, by drawing them to float textures.
@@ -316,9 +318,11 @@ impl Gpu {
     /// # Errors
     /// [`BackendError::Unavailable`] if the adapter cannot draw to such textures.
     pub fn has_captures(&self) -> Result<()> {
-        let message =
-            "the device cannot draw to float textures, by which vertex shaders are verified";
-        needs(self.adapter.captures, message)
+        needs!(
+            self.adapter.captures,
+            "the device cannot draw to float textures, by which vertex shaders are verified"
+        );
+        Ok(())
     }
 
     /// Returns whether depth images can be read back, which old GL does not support.

@@ -18,7 +18,7 @@ pub(crate) use adapter::{Adapter, CAPTURE_FORMAT, TIMING, fits, needs};
 pub use arithmetic::{WORKGROUPS as ARITHMETIC_WORKGROUPS, wgsl as arithmetic_wgsl};
 pub(crate) use command::{ColorTarget, Command, DepthTarget, DrawPart, Recorder, Targets};
 pub(crate) use commands::Commands;
-pub(crate) use create::TextureDescription;
+pub(crate) use create::flat;
 pub(crate) use description::{
     BindGroupLayout, EntryPoint, FragmentDescription, PipelineDescription,
 };

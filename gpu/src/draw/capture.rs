@@ -3,8 +3,8 @@
 
 use crate::device::{
     BindGroup, Buffer, CAPTURE_FORMAT, ColorTarget, Command, DrawPart, EntryPoint,
-    FragmentDescription, PipelineDescription, Recorder, RenderPipeline, Targets, Texture,
-    TextureDescription, named,
+    FragmentDescription, PipelineDescription, Recorder, RenderPipeline, Targets, Texture, flat,
+    named,
 };
 use crate::forms::kind::CAPTURE;
 use crate::kernel::{GroupLayout, module, once_per_key, pipeline_layout};
@@ -217,8 +217,8 @@ impl Capture {
 /// A texture that vertices are drawn into.
 fn target(gpu: &Gpu, label: &str, height: u32) -> Texture {
     let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
-    let description = TextureDescription::new(label, [WIDTH, height], CAPTURE_FORMAT, usage);
-    gpu.texture(Purpose::Staging, &description)
+    let size = [WIDTH, height];
+    gpu.texture(Purpose::Staging, &flat(label, size, CAPTURE_FORMAT, usage))
 }
 
 /// Vertices of the largest instance.

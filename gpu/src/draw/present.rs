@@ -4,7 +4,7 @@
 use crate::crowd::table::{Visible, chunk_uniform};
 use crate::device::{
     Buffer, COLOR, ColorTarget, Command, DEPTH, DepthTarget, DrawPart, Recorder, Targets, Texture,
-    TextureDescription,
+    flat,
 };
 use crate::draw::draws::{Draws, GroupDraw, MOTION, Scenery};
 use crate::draw::overlay::{Beneath, LineEnd, Overlay, OverlayPipelines};
@@ -44,9 +44,9 @@ fn target(
         wgpu::TextureUsages::empty()
     };
     let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | copied;
-    let description = TextureDescription {
-        samples,
-        ..TextureDescription::new(label, [view.width, view.height], format, usage)
+    let description = wgpu::TextureDescriptor {
+        sample_count: samples,
+        ..flat(label, [view.width, view.height], format, usage)
     };
     gpu.texture(Purpose::Targets, &description)
 }
@@ -184,7 +184,8 @@ impl Presenter {
         let mut update = None;
         if crowd.turnover().is_some() {
             let mut placements = Update::new(gpu, Record::Placement)?;
-            placements.push(gpu, 0..crowd.instance_count() as u32, &scenery.placements);
+            let instances = 0..crowd.instance_count() as u32;
+            placements.push(gpu, crowd, instances, &scenery.placements, Vec::new());
             update = Some(placements);
         }
         let color = target(gpu, &view, "color", COLOR, 1);

@@ -3,7 +3,7 @@
 
 use crate::Gpu;
 use crate::device::objects::{self, Named, Resource, Sampler};
-use crate::device::{TextureDescription, named};
+use crate::device::{flat, named};
 use crate::draw::overlay::unorm8;
 use crate::draw::scaling::scaled;
 use crate::kernel::once_per_key;
@@ -180,9 +180,9 @@ fn layer_size(images: &[[u32; 2]]) -> [u32; 2] {
 fn texture(gpu: &Gpu, size: [u32; 2], layers: &[Pixels]) -> objects::Texture {
     let levels = size[0].max(size[1]).ilog2() + 1;
     let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
-    let mut description = TextureDescription {
-        levels,
-        ..TextureDescription::new("surfaces", size, FORMAT, usage)
+    let mut description = wgpu::TextureDescriptor {
+        mip_level_count: levels,
+        ..flat("surfaces", size, FORMAT, usage)
     };
     description.size.depth_or_array_layers = layers.len().max(1) as u32;
     let texture = gpu.texture(Purpose::Targets, &description);

@@ -110,10 +110,10 @@ impl PaletteForm {
     pub fn check(self, gpu: &Gpu, group: &Group, instances: usize) -> Result<()> {
         let adapter = &gpu.adapter;
         let converts = wgpu::DownlevelFlags::SHADER_F16_IN_F32;
-        needs(
+        needs!(
             adapter.downlevel.contains(converts) || self != Self::Half,
-            "the device converts no 16-bit floats in shaders",
-        )?;
+            "the device converts no 16-bit floats in shaders"
+        );
         let limits = &adapter.limits;
         let most = match self {
             // No row fits.

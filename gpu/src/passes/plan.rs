@@ -109,8 +109,10 @@ impl PoseSource {
         if strategy.posing == Posing::Visible {
             // Old GL drivers and Apple's first GPUs lack it.
             let indirect = wgpu::DownlevelFlags::INDIRECT_EXECUTION;
-            let message = "the device has no indirect dispatches and draws";
-            needs(gpu.adapter.downlevel.contains(indirect), message)?;
+            needs!(
+                gpu.adapter.downlevel.contains(indirect),
+                "the device has no indirect dispatches and draws"
+            );
         }
         if let PaletteForm::Baked(format) = palette {
             return BakedGroups::new(gpu, crowd, format).map(Self::Baked);
@@ -118,8 +120,10 @@ impl PoseSource {
         if strategy.posing == Posing::Host {
             return Ok(Self::Host);
         }
-        let message = "poses on the device are rows of 3x4 matrices";
-        needs(palette.is_rows(), message)?;
+        needs!(
+            palette.is_rows(),
+            "poses on the device are rows of 3x4 matrices"
+        );
         let plain = !blends(crowd);
         let mut clips = Vec::with_capacity(crowd.groups().len());
         for group in crowd.groups() {
@@ -191,7 +195,8 @@ impl Plan {
         if crowd.turnover().is_some() || crowd.is_live() {
             let mut update = Update::new(gpu, Record::Layer)?;
             for (batch, layers) in self.table.batches.iter().zip(&tick.layers) {
-                update.push(gpu, self.table.instances(batch), layers);
+                let instances = self.table.instances(batch);
+                update.push(gpu, crowd, instances, layers, Vec::new());
             }
             self.push(update);
         }

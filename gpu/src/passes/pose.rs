@@ -204,7 +204,7 @@ impl Pose {
                 first_channels.extend((0..posed.instances).map(of_instance));
             }
             let instances = table.instances(&chunks);
-            given.push_channels(gpu, crowd, instances, first_channels, &locals);
+            given.push(gpu, crowd, instances, &locals, first_channels);
         }
         let model_bytes = u64::from(end.first_joint) * model_bytes(is_rigid);
         let model = gpu.scratch(Purpose::Scratch, "model poses", model_bytes);

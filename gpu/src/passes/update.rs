@@ -81,44 +81,22 @@ impl Update {
         })
     }
 
-    /// Adds a buffer with the records of some instances at tick 0, after those of the instances before them.
-    pub fn push(&mut self, gpu: &Gpu, instances: Range<u32>, records: &Buffer) {
-        let words = records.size as usize / size_of::<u32>();
-        self.push_some(
-            gpu,
-            instances,
-            records,
-            words / self.record.words(),
-            Vec::new(),
-        );
-    }
-
-    /// Adds the local poses of some instances, of which a frame replaces those that a live crowd gives. `first_channels` has the
-    /// index of the first one of each instance.
-    pub fn push_channels(
+    /// Adds a buffer with the records of some instances at tick 0, after those of the instances before them; or their local
+    /// poses, of which a frame replaces those that a live crowd gives. `first_channels` has the index of the first one of each
+    /// instance.
+    pub fn push(
         &mut self,
         gpu: &Gpu,
         crowd: &Crowd,
         instances: Range<u32>,
-        first_channels: Vec<u32>,
-        locals: &Buffer,
-    ) {
-        let most = 3 * crowd.most_joint_overrides();
-        self.push_some(gpu, instances, locals, most, first_channels);
-    }
-
-    /// Adds a buffer of which a frame changes at most so many records.
-    fn push_some(
-        &mut self,
-        gpu: &Gpu,
-        instances: Range<u32>,
         records: &Buffer,
-        most: usize,
         first_channels: Vec<u32>,
     ) {
-        let purpose = match self.record {
-            Record::Layer | Record::Channel => Purpose::Scratch,
-            Record::Placement => Purpose::Targets,
+        let all = records.size as usize / size_of::<u32>() / self.record.words();
+        let (purpose, most) = match self.record {
+            Record::Layer => (Purpose::Scratch, all),
+            Record::Placement => (Purpose::Targets, all),
+            Record::Channel => (Purpose::Scratch, 3 * crowd.most_joint_overrides()),
         };
         let most = 1 + most * (1 + self.record.words());
         let bytes = (most * size_of::<u32>()) as u64;

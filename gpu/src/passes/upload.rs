@@ -258,7 +258,7 @@ impl Pass for Upload {
                     |_| 0,
                     |block, _, _| {
                         if !host.crowd_pose.is_idle(block) {
-                            destination.take(crowd, block, palettes.of(crowd, block));
+                            destination.take(crowd, block, palettes.of(block));
                         }
                     },
                 );

@@ -36,7 +36,7 @@ pub use notes::Notes;
 pub use parts::{Axes, Handedness, Image, Material, ModelParts, Pixels, Texture, Wrap};
 pub use shape::Shape;
 pub use skeleton::{Joint, JointTransform, MAX_JOINTS, NO_PARENT, Skeleton, Transform};
-pub use skeleton_builder::{BuiltSkeleton, Frame, JointBuilder, SkeletonBuilder};
+pub use skeleton_builder::{Frame, JointBuilder, SkeletonBuilder};
 pub use skin::{Skin, SkinData};
 pub use targets::{DeltaRun, MAX_TARGETS, Target, TargetDeltas, TargetWeight, Targets, UNMOVED};
 

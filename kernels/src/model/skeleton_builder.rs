@@ -21,11 +21,11 @@ use std::collections::HashMap;
 /// use std::f32::consts::FRAC_PI_2;
 ///
 /// let mut builder = SkeletonBuilder::new();
-/// builder.joint("elbow", Some("shoulder"), Vec3::X).length(1.0);
-/// builder.joint("hand", Some("elbow"), Vec3::X).length(0.3);
-/// builder.joint("shoulder", None, Vec3::ZERO).length(1.0);
+/// builder.joint("elbow", Some("shoulder"), Vec3::X);
+/// builder.joint("hand", Some("elbow"), Vec3::X);
+/// builder.joint("shoulder", None, Vec3::ZERO);
 /// let arm = builder.build()?;
-/// assert_eq!(arm.skeleton.names(), ["shoulder", "elbow", "hand"]);
+/// assert_eq!(arm.names(), ["shoulder", "elbow", "hand"]);
 ///
 /// // Straight at 0 s, bent upwards at 1 s.
 /// let bent = Frame { time: 1.0, rotation: Quat::from_rotation_z(FRAC_PI_2), ..Frame::REST };
@@ -33,8 +33,8 @@ use std::collections::HashMap;
 ///
 /// let mut local_pose: Vec<pose::Local<1>> = vec![[[0.0]; 10]; 3];
 /// let mut model_pose: Vec<pose::Affine<1>> = vec![[[0.0]; 12]; 3];
-/// pose::one::sample(&arm.skeleton, Some(&clip), 1.0, &mut local_pose);
-/// pose::one::local_to_model(&arm.skeleton, &local_pose, &mut model_pose);
+/// pose::one::sample(&arm, Some(&clip), 1.0, &mut local_pose);
+/// pose::one::local_to_model(&arm, &local_pose, &mut model_pose);
 ///
 /// // The hand, first 2 m along x, is now 1 m above the elbow: translations are in the fourth column.
 /// let hand = model_pose[2];
@@ -54,19 +54,12 @@ pub struct JointBuilder {
     parent: Option<String>,
     offset: Vec3,
     orientation: Quat,
-    length: Option<f32>,
 }
 
 impl JointBuilder {
     /// Sets the joint's rotation relative to its parent in the bind pose; identity by default.
     pub fn orientation(&mut self, orientation: Quat) -> &mut Self {
         self.orientation = orientation;
-        self
-    }
-
-    /// Sets the length in metres, along the joint's own x axis, that a drawing of the skeleton shows.
-    pub fn length(&mut self, length: f32) -> &mut Self {
-        self.length = Some(length);
         self
     }
 
@@ -95,15 +88,6 @@ impl Frame {
     };
 }
 
-/// A skeleton with the lengths of its joints.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BuiltSkeleton {
-    /// Joints, parents first.
-    pub skeleton: Skeleton,
-    /// Metres, for joints that were given a length, in the skeleton's order.
-    pub lengths: Vec<Option<f32>>,
-}
-
 impl SkeletonBuilder {
     /// A builder without joints.
     pub fn new() -> Self {
@@ -123,7 +107,6 @@ impl SkeletonBuilder {
             parent: parent.map(Into::into),
             offset,
             orientation: Quat::IDENTITY,
-            length: None,
         });
         &mut self.joints[index]
     }
@@ -131,9 +114,8 @@ impl SkeletonBuilder {
     /// The skeleton.
     ///
     /// # Errors
-    /// A duplicate name, an unknown parent, no root or more than one, a cycle, a negative length or one that is not
-    /// finite, or any error of [`Skeleton::new`].
-    pub fn build(self) -> Result<BuiltSkeleton, DataError> {
+    /// A duplicate name, an unknown parent, no root or more than one, a cycle, or any error of [`Skeleton::new`].
+    pub fn build(self) -> Result<Skeleton, DataError> {
         let mut by_name = HashMap::new();
         for (index, joint) in self.joints.iter().enumerate() {
             if let Some(other) = by_name.insert(joint.name.as_str(), index) {
@@ -141,13 +123,6 @@ impl SkeletonBuilder {
                     index,
                     format!("joint {other} has the same name; expected names to be unique"),
                 ));
-            }
-            if let Some(length) = joint.length
-                && !(length.is_finite() && length >= 0.0)
-            {
-                return Err(
-                    joint.refused(index, format!("a length of {length} m; expected 0 or more"))
-                );
             }
         }
         let mut root: Option<&JointBuilder> = None;
@@ -175,28 +150,23 @@ impl SkeletonBuilder {
             };
             joints.push(Joint::new(&joint.name, parent_index, rest));
         }
-        let (skeleton, new_index) = Skeleton::new(joints)?;
-        let mut lengths = vec![None; skeleton.len()];
-        for (joint, index) in self.joints.iter().zip(new_index) {
-            lengths[usize::from(index)] = joint.length;
-        }
-        Ok(BuiltSkeleton { skeleton, lengths })
+        Ok(Skeleton::new(joints)?.0)
     }
 }
 
-impl BuiltSkeleton {
+impl Skeleton {
     /// A joint's frames as tracks of a clip: bind offset + translation, bind orientation * rotation.
     ///
     /// # Errors
     /// No joint of this name.
     pub fn keys(&self, name: &str, frames: &[Frame]) -> Result<Vec<Keys>, DataError> {
-        let Some(joint) = self.skeleton.names().iter().position(|n| n == name) else {
+        let Some(joint) = self.names().iter().position(|n| n == name) else {
             return Err(DataError::new(
                 format!("joint {name:?}"),
                 "is not in the skeleton; expected the name of a joint",
             ));
         };
-        let rest = self.skeleton.rest()[joint];
+        let rest = self.rest()[joint];
         let mut times = Vec::with_capacity(frames.len());
         let mut translations = Vec::with_capacity(3 * frames.len());
         let mut rotations = Vec::with_capacity(4 * frames.len());
@@ -242,15 +212,6 @@ mod tests {
         assert!(refused(&[("r", None), ("a", Some("b")), ("b", Some("a"))]).contains("is a cycle"));
         assert!(refused(&[("a", Some("a"))]).contains("is a cycle"));
         assert!(refused(&[]).contains("0 joints"));
-        let mut builder = SkeletonBuilder::new();
-        builder.joint("a", None, Vec3::ZERO).length(f32::NAN);
-        assert!(
-            builder
-                .build()
-                .unwrap_err()
-                .problem
-                .contains("a length of NaN m")
-        );
     }
 
     #[test]
@@ -259,11 +220,9 @@ mod tests {
         let mut builder = SkeletonBuilder::new();
         builder
             .joint("tip", Some("root"), Vec3::X)
-            .orientation(quarter)
-            .length(2.0);
+            .orientation(quarter);
         builder.joint("root", None, Vec3::Y);
         let built = builder.build().unwrap();
-        assert_eq!(built.lengths, [None, Some(2.0)]);
         let frame = Frame {
             time: 0.5,
             translation: Vec3::Z,

@@ -2,7 +2,7 @@
 
 use crate::crowd::BLOCK;
 use crate::model::{Mesh, UNMOVED};
-use crate::simd::{self, Isa, Kernel, Simd, load_chunk};
+use crate::simd::{self, Isa, Kernel, Simd};
 use crate::vertex::Attributes;
 
 /// The vertices of a block that targets move, as [`morph_lanes`] writes them.
@@ -78,7 +78,7 @@ struct LanesKernel<'a> {
 
 impl Kernel for LanesKernel<'_> {
     #[inline(always)] // as all here: to take on the caller's instruction set
-    fn run<const W: usize, S: Simd<W>>(self) {
+    fn run<const W: usize, V: Simd<W>>(self) {
         let Self {
             mesh,
             weights,
@@ -110,12 +110,12 @@ impl Kernel for LanesKernel<'_> {
                 let first = targets.slots()[span.first_vertex as usize] as usize * width;
                 let rows = rows[first..first + span.count as usize * width].chunks_exact_mut(width);
                 for (rows, delta) in rows.zip(span.deltas()) {
-                    add::<W, S>(&mut rows[..3], weights, &targets.positions()[delta]);
+                    add::<W, V>(&mut rows[..3], weights, &targets.positions()[delta]);
                     if width >= 6 {
-                        add::<W, S>(&mut rows[3..6], weights, &targets.normals()[delta]);
+                        add::<W, V>(&mut rows[3..6], weights, &targets.normals()[delta]);
                     }
                     if width >= 9 {
-                        add::<W, S>(&mut rows[6..9], weights, &targets.tangents()[delta]);
+                        add::<W, V>(&mut rows[6..9], weights, &targets.tangents()[delta]);
                     }
                 }
             }
@@ -133,16 +133,16 @@ fn fill(rows: &mut [[f32; BLOCK]], vector: &[f32]) {
 
 /// Adds a weighted delta to three rows.
 #[inline(always)]
-fn add<const W: usize, S: Simd<W>>(
+fn add<const W: usize, V: Simd<W>>(
     rows: &mut [[f32; BLOCK]],
     weights: &[f32; BLOCK],
     delta: &[f32; 3],
 ) {
     for (row, component) in rows.iter_mut().zip(delta) {
         for vector in 0..BLOCK / W {
-            let weight = load_chunk::<BLOCK, W, S>(weights, vector);
+            let weight = V::load_chunk(weights, vector);
             let to = &mut row.as_chunks_mut::<W>().0[vector];
-            S::store(S::mul_add(weight, S::splat(*component), S::load(to)), to);
+            weight.mul_add(V::splat(*component), V::load(to)).store(to);
         }
     }
 }

@@ -83,7 +83,7 @@ struct AddKernel<'a> {
 
 impl Kernel for AddKernel<'_> {
     #[inline(always)] // to take on the caller's instruction set
-    fn run<const W: usize, S: Simd<W>>(self) {
+    fn run<const W: usize, V: Simd<W>>(self) {
         let Self {
             mesh,
             active,
@@ -97,10 +97,9 @@ impl Kernel for AddKernel<'_> {
                 let (wide, rest) = out.as_chunks_mut::<W>();
                 let (wide_deltas, rest_deltas) = deltas.as_chunks::<W>();
                 for (out, delta) in wide.iter_mut().zip(wide_deltas) {
-                    S::store(
-                        S::mul_add(S::splat(weight), S::load(delta), S::load(out)),
-                        out,
-                    );
+                    V::splat(weight)
+                        .mul_add(V::load(delta), V::load(out))
+                        .store(out);
                 }
                 for (out, delta) in rest.iter_mut().zip(rest_deltas) {
                     *out += weight * delta;

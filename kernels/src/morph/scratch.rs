@@ -23,11 +23,9 @@ pub struct MorphScratch {
 struct Lengths {
     targets: usize,
     // Of an instance by itself.
-    active: usize,
     vertices: usize,
     tangents: usize,
     // Of a block.
-    weights: usize,
     rows: usize,
 }
 
@@ -37,17 +35,14 @@ impl Lengths {
         let mut lengths = Self::default();
         for group in crowd.groups().iter().filter(|group| group.has_targets()) {
             let mesh = group.model.mesh();
-            let targets = mesh.targets().len();
-            lengths.targets = lengths.targets.max(targets);
+            lengths.targets = lengths.targets.max(mesh.targets().len());
             if widths.contains(&Width::One) {
                 let tangents = mesh.tangents().map_or(0, <[_]>::len);
-                lengths.active = lengths.active.max(targets);
                 lengths.vertices = lengths.vertices.max(mesh.vertex_count());
                 lengths.tangents = lengths.tangents.max(tangents);
             }
             if widths.contains(&Width::Block) {
                 let rows = lane_rows(mesh, group.format.attributes);
-                lengths.weights = lengths.weights.max(targets);
                 lengths.rows = lengths.rows.max(rows);
             }
         }
@@ -61,9 +56,9 @@ impl MorphScratch {
         let lengths = Lengths::of(crowd, widths);
         Self {
             dense: vec![0.0; lengths.targets],
-            active: Vec::with_capacity(lengths.active),
+            active: Vec::with_capacity(lengths.targets),
             shape: ShapeBuffer::new(lengths.vertices, lengths.tangents),
-            weights: Aligned::zeroed(lengths.weights),
+            weights: Aligned::zeroed(lengths.targets),
             rows: Aligned::zeroed(lengths.rows),
         }
     }
@@ -71,12 +66,11 @@ impl MorphScratch {
     /// Bytes that [`MorphScratch::new`] allocates.
     pub fn bytes(crowd: &Crowd, widths: &[Width]) -> u64 {
         let lengths = Lengths::of(crowd, widths);
-        let lists = lengths.targets * size_of::<f32>()
-            + lengths.active * size_of::<TargetWeight>()
+        let lists = lengths.targets * (size_of::<f32>() + size_of::<TargetWeight>())
             + 2 * lengths.vertices * size_of::<[f32; 3]>()
             + lengths.tangents * size_of::<[f32; 4]>();
         lists as u64
-            + Aligned::<[f32; BLOCK]>::bytes(lengths.weights)
+            + Aligned::<[f32; BLOCK]>::bytes(lengths.targets)
             + Aligned::<[f32; BLOCK]>::bytes(lengths.rows)
     }
 

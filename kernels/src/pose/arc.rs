@@ -1,6 +1,6 @@
 //! Interpolation between two rotations along the arc: spherical, without trigonometry.
 
-use crate::simd::{Scalar, Simd, abs, load_chunk};
+use crate::simd::Simd;
 
 /// Spherical interpolation of unit quaternions `angle` radians apart (Shoemake 1985), written with sin(x)/x so that it
 /// has no singularity at angle 0 and needs no trigonometry: the angle was computed when the clip was built.
@@ -13,34 +13,31 @@ pub(super) fn slerp(a: [f32; 4], b: [f32; 4], angle: f32, t: f32) -> [f32; 4] {
 
 /// [`slerp`] of `W` pairs: `square` is the square of the angle, `scale` the angle over its sine.
 #[inline(always)] // to take on the caller's instruction set
-pub(super) fn arc<const W: usize, S: Simd<W>>(
-    a: [S::V; 4],
-    b: [S::V; 4],
-    t: S::V,
-    square: S::V,
-    scale: S::V,
-) -> [S::V; 4] {
-    let wa = weight::<W, S>(S::sub(S::splat(1.0), t), square, scale);
-    let wb = weight::<W, S>(t, square, scale);
-    sum::<W, S>(wa, a, wb, b)
+pub(super) fn arc<const W: usize, V: Simd<W>>(
+    a: [V; 4],
+    b: [V; 4],
+    t: V,
+    square: V,
+    scale: V,
+) -> [V; 4] {
+    let wa = weight(V::splat(1.0) - t, square, scale);
+    let wb = weight(t, square, scale);
+    sum(wa, a, wb, b)
 }
 
 /// `wa * a + wb * b`.
 #[inline(always)] // as above
-fn sum<const W: usize, S: Simd<W>>(wa: S::V, a: [S::V; 4], wb: S::V, b: [S::V; 4]) -> [S::V; 4] {
+fn sum<const W: usize, V: Simd<W>>(wa: V, a: [V; 4], wb: V, b: [V; 4]) -> [V; 4] {
     let mut q = [wa; 4];
     for (q, (a, b)) in q.iter_mut().zip(a.into_iter().zip(b)) {
-        *q = S::mul_add(wa, a, S::mul(wb, b));
+        *q = wa.mul_add(a, wb * b);
     }
     q
 }
 
 #[inline(always)] // as above
-fn weight<const W: usize, S: Simd<W>>(t: S::V, square: S::V, scale: S::V) -> S::V {
-    S::mul(
-        S::mul(t, scale),
-        polynomial::<W, S>(&SINE_OVER_X, S::mul(square, S::mul(t, t))),
-    )
+fn weight<const W: usize, V: Simd<W>>(t: V, square: V, scale: V) -> V {
+    t * scale * polynomial(&SINE_OVER_X, square * (t * t))
 }
 
 /// Slerp at one fraction along the shorter arc, for pairs of rotations whose angles are not stored.
@@ -57,11 +54,11 @@ pub(super) struct ShortArc {
 impl ShortArc {
     /// For the fraction `t` of the way from the first rotation to the second.
     #[inline(always)] // to take on the caller's instruction set
-    pub fn new<const W: usize, S: Simd<W>>(t: f32) -> Self {
+    pub fn new<const W: usize, V: Simd<W>>(t: f32) -> Self {
         let mut weights = [[0.0; 16]; 2];
         for (weights, t) in weights.iter_mut().zip([1.0 - t, t]) {
-            let square = S::splat(t * t);
-            let t = S::splat(t);
+            let square = V::splat(t * t);
+            let t = V::splat(t);
             for (chunk, weights) in weights
                 .as_chunks_mut::<W>()
                 .0
@@ -69,11 +66,11 @@ impl ShortArc {
                 .enumerate()
                 .take(TERMS.div_ceil(W))
             {
-                let mut sum = S::splat(0.0);
+                let mut sum = V::splat(0.0);
                 for row in SINE_RATIO.iter().rev() {
-                    sum = S::mul_add(sum, square, load_chunk::<16, W, S>(row, chunk));
+                    sum = sum.mul_add(square, V::load_chunk(row, chunk));
                 }
-                S::store(S::mul(t, sum), weights);
+                (t * sum).store(weights);
             }
         }
         Self { weights }
@@ -81,16 +78,12 @@ impl ShortArc {
 
     /// The interpolated rotations of `W` pairs of unit quaternions.
     #[inline(always)] // as above
-    pub fn between<const W: usize, S: Simd<W>>(&self, a: [S::V; 4], b: [S::V; 4]) -> [S::V; 4] {
-        let dot = S::mul_add(
-            a[0],
-            b[0],
-            S::mul_add(a[1], b[1], S::mul_add(a[2], b[2], S::mul(a[3], b[3]))),
-        );
-        let u = S::sub(S::splat(1.0), abs::<W, S>(dot));
-        let wa = polynomial::<W, S>(&self.weights[0][..TERMS], u);
-        let wb = S::copysign(polynomial::<W, S>(&self.weights[1][..TERMS], u), dot);
-        sum::<W, S>(wa, a, wb, b)
+    pub fn between<const W: usize, V: Simd<W>>(&self, a: [V; 4], b: [V; 4]) -> [V; 4] {
+        let dot = a[0].mul_add(b[0], a[1].mul_add(b[1], a[2].mul_add(b[2], a[3] * b[3])));
+        let u = V::splat(1.0) - dot.abs();
+        let wa = polynomial(&self.weights[0][..TERMS], u);
+        let wb = polynomial(&self.weights[1][..TERMS], u).copysign(dot);
+        sum(wa, a, wb, b)
     }
 }
 
@@ -143,7 +136,7 @@ const SINE_OVER_X: [f32; 6] = [
 
 /// sin(x)/x for x in 0..2.9 radians, within 2e-7.
 pub fn sine_over_x(x: f32) -> f32 {
-    polynomial::<1, Scalar>(&SINE_OVER_X, x * x)
+    polynomial(&SINE_OVER_X, x * x)
 }
 
 /// Powers of `u` in [`ShortArc`].
@@ -163,13 +156,13 @@ const SINE_RATIO: [[f32; 16]; 6] = [
 
 /// A polynomial, lowest coefficient first.
 #[inline(always)] // as above
-fn polynomial<const W: usize, S: Simd<W>>(coefficients: &[f32], x: S::V) -> S::V {
+fn polynomial<const W: usize, V: Simd<W>>(coefficients: &[f32], x: V) -> V {
     let Some((highest, others)) = coefficients.split_last() else {
-        return S::splat(0.0);
+        return V::splat(0.0);
     };
-    let mut sum = S::splat(*highest);
+    let mut sum = V::splat(*highest);
     for c in others.iter().rev() {
-        sum = S::mul_add(sum, x, S::splat(*c));
+        sum = sum.mul_add(x, V::splat(*c));
     }
     sum
 }
@@ -211,8 +204,8 @@ mod tests {
             let angle = f64::from(i) * std::f64::consts::FRAC_PI_2 / 100.0;
             for t in [0.0, 0.25, 0.5, 0.9, 1.0] {
                 for sign in [1.0, -1.0] {
-                    let got = ShortArc::new::<1, Scalar>(t as f32)
-                        .between::<1, Scalar>(at(0.0, 1.0), at(angle, sign));
+                    let got =
+                        ShortArc::new::<1, f32>(t as f32).between(at(0.0, 1.0), at(angle, sign));
                     // At a right angle both arcs are equally short.
                     if i < 100 || sign > 0.0 {
                         let off = got

@@ -12,7 +12,7 @@ use super::shares::{Mask, Momentum, Recipe, SlotWeights};
 use super::side_by_side::{Local, SCALE, TRANSLATION, run_lanes};
 use crate::crowd::{LEAST_SHARE, LayerKind, MAX_LAYERS};
 use crate::model::Transform;
-use crate::simd::{Isa, Kernel, Simd, load_rows, store_rows};
+use crate::simd::{Isa, Kernel, Simd};
 use arrayvec::ArrayVec;
 
 /// Blends the poses of a block, `[slot][joint]`, or of one instance, `[slot][strip]`, into the first slot.
@@ -43,7 +43,7 @@ struct BlendKernel<'a, 'b, const N: usize, const L: usize> {
 
 impl<const N: usize, const L: usize> Kernel for BlendKernel<'_, '_, N, L> {
     #[inline(always)] // to take on the caller's instruction set
-    fn run<const W: usize, S: Simd<W>>(self) {
+    fn run<const W: usize, V: Simd<W>>(self) {
         let Self {
             rest,
             recipe,
@@ -59,8 +59,8 @@ impl<const N: usize, const L: usize> Kernel for BlendKernel<'_, '_, N, L> {
                     vector,
                     rest,
                 };
-                let blended = lanes.blended::<S>(recipe);
-                store_rows::<L, W, S>(&blended, &mut slots[item], vector);
+                let blended = lanes.blended::<V>(recipe);
+                V::store_rows(&blended, &mut slots[item], vector);
             }
         }
     }
@@ -80,8 +80,8 @@ struct LaneGroup<'a, const N: usize, const L: usize, const W: usize> {
 
 impl<const N: usize, const L: usize, const W: usize> LaneGroup<'_, N, L, W> {
     #[inline(always)] // as above
-    fn blended<S: Simd<W>>(self, recipe: &Recipe<N>) -> RegisterPose<S, W> {
-        let mut blended = self.merge::<S>(&recipe.shares);
+    fn blended<V: Simd<W>>(self, recipe: &Recipe<N>) -> RegisterPose<V> {
+        let mut blended = self.merge::<V>(&recipe.shares);
         let mut shares = recipe
             .shares
             .iter()
@@ -91,9 +91,9 @@ impl<const N: usize, const L: usize, const W: usize> LaneGroup<'_, N, L, W> {
         loop {
             let next = shares.peek().map_or(usize::MAX, |share| share.layer);
             if let Some(momentum) = momenta.next_if(|momentum| momentum.layer < next) {
-                blended = self.carry::<S>(blended, momentum);
+                blended = self.carry::<V>(blended, momentum);
             } else if let Some(share) = shares.next() {
-                blended = self.join::<S>(blended, share);
+                blended = self.join::<V>(blended, share);
             } else {
                 break;
             }
@@ -102,14 +102,14 @@ impl<const N: usize, const L: usize, const W: usize> LaneGroup<'_, N, L, W> {
     }
 
     #[inline(always)] // as above
-    fn pose<S: Simd<W>>(self, slot: usize) -> RegisterPose<S, W> {
-        load_rows::<L, W, S, 10>(&self.slots[slot * self.items + self.item], self.vector)
+    fn pose<V: Simd<W>>(self, slot: usize) -> RegisterPose<V> {
+        V::load_rows(&self.slots[slot * self.items + self.item], self.vector)
     }
 
     /// A share's weights; `None` if a mask makes all of them 0.
     #[inline(always)] // as above
-    fn weights<S: Simd<W>>(self, share: &SlotWeights<N>) -> Option<S::V> {
-        let weights = load_instances::<N, W, S>(&share.weights, self.vector);
+    fn weights<V: Simd<W>>(self, share: &SlotWeights<N>) -> Option<V> {
+        let weights = load_instances::<N, W, V>(&share.weights, self.vector);
         match &share.mask {
             Mask::All => Some(weights),
             Mask::Same(mask) if const { N < L } => {
@@ -121,29 +121,29 @@ impl<const N: usize, const L: usize, const W: usize> LaneGroup<'_, N, L, W> {
                 if factors == [0.0; W] {
                     return None;
                 }
-                Some(S::mul(weights, S::load(&factors)))
+                Some(weights * V::load(&factors))
             }
             Mask::Same(mask) if mask[self.item] == 0.0 => None,
-            Mask::Same(mask) => Some(S::mul(weights, S::splat(mask[self.item]))),
+            Mask::Same(mask) => Some(weights * V::splat(mask[self.item])),
             Mask::Lanes(masks) => {
                 let of =
                     |lane: usize| masks[W * self.vector + lane].map_or(1.0, |mask| mask[self.item]);
-                Some(S::mul(weights, S::load(&std::array::from_fn(of))))
+                Some(weights * V::load(&std::array::from_fn(of)))
             }
         }
     }
 
     /// The weighted mean of all merge layers; the rest pose in lanes where the weights are 0.
     #[inline(always)] // as above
-    fn merge<S: Simd<W>>(self, shares: &[SlotWeights<N>]) -> RegisterPose<S, W> {
-        let mut sum = [S::splat(0.0); 10];
-        let mut total = S::splat(0.0);
+    fn merge<V: Simd<W>>(self, shares: &[SlotWeights<N>]) -> RegisterPose<V> {
+        let mut sum = [V::splat(0.0); 10];
+        let mut total = V::splat(0.0);
         let mut count = 0;
         for share in shares.iter().filter(|s| s.kind == LayerKind::Merge) {
-            let Some(weights) = self.weights::<S>(share) else {
+            let Some(weights) = self.weights::<V>(share) else {
                 continue;
             };
-            let pose = self.pose::<S>(share.slot);
+            let pose = self.pose::<V>(share.slot);
             count += 1;
             if count == 1 {
                 // The first layer stays unscaled until there is a second one: most instances merge nothing.
@@ -152,30 +152,31 @@ impl<const N: usize, const L: usize, const W: usize> LaneGroup<'_, N, L, W> {
             }
             if count == 2 {
                 for v in &mut sum {
-                    *v = S::mul(*v, total);
+                    *v = *v * total;
                 }
             }
-            let signed = shorter::<W, S>(&sum, &pose, weights);
+            let signed = shorter(&sum, &pose, weights);
             for (row, (sum, v)) in sum.iter_mut().zip(pose).enumerate() {
-                *sum = S::mul_add(if row < TRANSLATION { signed } else { weights }, v, *sum);
+                let factor = if row < TRANSLATION { signed } else { weights };
+                *sum = factor.mul_add(v, *sum);
             }
-            total = S::add(total, weights);
+            total = total + weights;
         }
         if count > 1 {
-            sum = normalised::<W, S>(sum);
-            let inverse = S::div(S::splat(1.0), total);
+            sum = normalised(sum);
+            let inverse = V::splat(1.0) / total;
             for v in &mut sum[TRANSLATION..] {
-                *v = S::mul(*v, inverse);
+                *v = *v * inverse;
             }
         }
-        self.resting::<S>(sum, total)
+        self.resting::<V>(sum, total)
     }
 
     /// The rest pose in lanes without weight.
     #[inline(always)] // as above
-    fn resting<S: Simd<W>>(self, mut pose: RegisterPose<S, W>, total: S::V) -> RegisterPose<S, W> {
+    fn resting<V: Simd<W>>(self, mut pose: RegisterPose<V>, total: V) -> RegisterPose<V> {
         // The difference is negative, which is the sign that selects, in lanes without enough weight.
-        let none = S::sub(total, S::splat(LEAST_SHARE));
+        let none = total - V::splat(LEAST_SHARE);
         let mut rest = pose;
         if const { N < L } {
             // Lanes beyond the last joint need a rotation that can be normalised, too.
@@ -187,123 +188,107 @@ impl<const N: usize, const L: usize, const W: usize> LaneGroup<'_, N, L, W> {
                 }
             }
             for (v, row) in rest.iter_mut().zip(&numbers) {
-                *v = S::load(row);
+                *v = V::load(row);
             }
         } else {
             for (v, number) in rest.iter_mut().zip(self.rest[self.item].components()) {
-                *v = S::splat(number);
+                *v = V::splat(number);
             }
         }
         for (v, rest) in pose.iter_mut().zip(rest) {
-            *v = S::select_negative(none, rest, *v);
+            *v = V::select_negative(none, rest, *v);
         }
         pose
     }
 
     /// Applies an override or additive layer to the pose beneath it.
     #[inline(always)] // as above
-    fn join<S: Simd<W>>(
-        self,
-        beneath: RegisterPose<S, W>,
-        share: &SlotWeights<N>,
-    ) -> RegisterPose<S, W> {
-        let Some(weights) = self.weights::<S>(share) else {
+    fn join<V: Simd<W>>(self, beneath: RegisterPose<V>, share: &SlotWeights<N>) -> RegisterPose<V> {
+        let Some(weights) = self.weights::<V>(share) else {
             return beneath;
         };
-        let pose = self.pose::<S>(share.slot);
-        let keep = S::sub(S::splat(1.0), weights);
+        let pose = self.pose::<V>(share.slot);
+        let keep = V::splat(1.0) - weights;
         let mut joined = beneath;
         if share.kind == LayerKind::Override {
-            let signed = shorter::<W, S>(&beneath, &pose, weights);
+            let signed = shorter(&beneath, &pose, weights);
             for (row, (v, own)) in joined.iter_mut().zip(pose).enumerate() {
                 *v = if row < TRANSLATION {
-                    S::mul_add(keep, *v, S::mul(signed, own))
+                    keep.mul_add(*v, signed * own)
                 } else {
-                    S::mul_add(weights, S::sub(own, *v), *v)
+                    weights.mul_add(own - *v, *v)
                 };
             }
         } else {
-            let signed = S::select_negative(pose[3], S::sub(S::splat(0.0), weights), weights);
+            let signed = V::select_negative(pose[3], V::splat(0.0) - weights, weights);
             let rotation = [
-                S::mul(signed, pose[0]),
-                S::mul(signed, pose[1]),
-                S::mul(signed, pose[2]),
-                S::mul_add(signed, pose[3], keep),
+                signed * pose[0],
+                signed * pose[1],
+                signed * pose[2],
+                signed.mul_add(pose[3], keep),
             ];
-            joined = rotated::<W, S>(&joined, rotation);
+            joined = rotated(&joined, rotation);
             for axis in 0..3 {
                 let t = TRANSLATION + axis;
                 let s = SCALE + axis;
-                joined[t] = S::mul_add(weights, pose[t], beneath[t]);
-                let factor = S::mul_add(weights, S::sub(pose[s], S::splat(1.0)), S::splat(1.0));
-                joined[s] = S::mul(beneath[s], factor);
+                joined[t] = weights.mul_add(pose[t], beneath[t]);
+                let factor = weights.mul_add(pose[s] - V::splat(1.0), V::splat(1.0));
+                joined[s] = beneath[s] * factor;
             }
         }
-        normalised::<W, S>(joined)
+        normalised(joined)
     }
 
     /// The new pose plus the remaining difference of an inertial fade from the old one.
     #[inline(always)] // as above
-    fn carry<S: Simd<W>>(
-        self,
-        new: RegisterPose<S, W>,
-        momentum: &Momentum<N>,
-    ) -> RegisterPose<S, W> {
-        let mut ticks = [[S::splat(0.0); 10]; 2];
+    fn carry<V: Simd<W>>(self, new: RegisterPose<V>, momentum: &Momentum<N>) -> RegisterPose<V> {
+        let mut ticks = [[V::splat(0.0); 10]; 2];
         for (off, shares) in ticks.iter_mut().zip(&momentum.past) {
-            *off = self.off::<S>(momentum, shares);
+            *off = self.off::<V>(momentum, shares);
         }
         let [now, before] = ticks;
-        let offset = load_instances::<N, W, S>(&momentum.offset, self.vector);
-        let speed = load_instances::<N, W, S>(&momentum.speed, self.vector);
+        let offset = load_instances::<N, W, V>(&momentum.offset, self.vector);
+        let speed = load_instances::<N, W, V>(&momentum.speed, self.vector);
         // Both differences must be in one hemisphere; otherwise their change would take the longer arc.
-        let sign = shorter::<W, S>(&now, &before, S::splat(1.0));
-        let mut rotation = [S::splat(0.0); 4];
+        let sign = shorter(&now, &before, V::splat(1.0));
+        let mut rotation = [V::splat(0.0); 4];
         for (c, v) in rotation.iter_mut().enumerate() {
-            let whole = S::splat(if c == 3 { 1.0 } else { 0.0 });
-            let change = S::sub(now[c], S::mul(sign, before[c]));
-            *v = S::mul_add(
-                offset,
-                S::sub(now[c], whole),
-                S::mul_add(speed, change, whole),
-            );
+            let whole = V::splat(if c == 3 { 1.0 } else { 0.0 });
+            let change = now[c] - sign * before[c];
+            *v = offset.mul_add(now[c] - whole, speed.mul_add(change, whole));
         }
-        let mut carried = normalised::<W, S>(rotated::<W, S>(&new, rotation));
+        let mut carried = normalised(rotated(&new, rotation));
         for (v, (now, before)) in carried
             .iter_mut()
             .zip(now.into_iter().zip(before))
             .skip(TRANSLATION)
         {
-            *v = S::mul_add(offset, now, S::mul_add(speed, S::sub(now, before), *v));
+            *v = offset.mul_add(now, speed.mul_add(now - before, *v));
         }
         carried
     }
 
     /// The old pose minus the new one at a tick around the fade's start, where layers had these shares.
     #[inline(always)] // as above
-    fn off<S: Simd<W>>(
-        self,
-        momentum: &Momentum<N>,
-        shares: &[SlotWeights<N>],
-    ) -> RegisterPose<S, W> {
-        let mut with = self.merge::<S>(shares);
+    fn off<V: Simd<W>>(self, momentum: &Momentum<N>, shares: &[SlotWeights<N>]) -> RegisterPose<V> {
+        let mut with = self.merge::<V>(shares);
         let mut without = with;
         for share in shares.iter().filter(|s| s.kind != LayerKind::Merge) {
-            with = self.join::<S>(with, share);
+            with = self.join::<V>(with, share);
             if share.layer < momentum.layer {
                 without = with;
             }
         }
-        let coming = load_instances::<N, W, S>(&momentum.coming, self.vector);
+        let coming = load_instances::<N, W, V>(&momentum.coming, self.vector);
         for (without, with) in without.iter_mut().zip(&mut with) {
             let a = *without;
             let b = *with;
             (*without, *with) = (
-                S::select_negative(coming, a, b),
-                S::select_negative(coming, b, a),
+                V::select_negative(coming, a, b),
+                V::select_negative(coming, b, a),
             );
         }
-        difference::<W, S>(&without, &with)
+        difference(&without, &with)
     }
 }
 
@@ -365,7 +350,7 @@ struct MergeSlots<'a, const N: usize, const L: usize> {
 
 impl<const N: usize, const L: usize> Kernel for MergeSlots<'_, N, L> {
     #[inline(always)] // to take on the caller's instruction set
-    fn run<const W: usize, S: Simd<W>>(self) {
+    fn run<const W: usize, V: Simd<W>>(self) {
         let Self {
             merge: Merge(merged),
             items,
@@ -376,20 +361,21 @@ impl<const N: usize, const L: usize> Kernel for MergeSlots<'_, N, L> {
         };
         for item in 0..items {
             for chunk in 0..L / W {
-                let weight = load_instances::<N, W, S>(first_weights, chunk);
-                let mut sum = load_rows::<L, W, S, 10>(&slots[first * items + item], chunk);
+                let weight = load_instances::<N, W, V>(first_weights, chunk);
+                let mut sum = V::load_rows(&slots[first * items + item], chunk);
                 for v in &mut sum {
-                    *v = S::mul(*v, weight);
+                    *v = *v * weight;
                 }
                 for (slot, weights) in others {
-                    let weight = load_instances::<N, W, S>(weights, chunk);
-                    let pose = load_rows::<L, W, S, 10>(&slots[slot * items + item], chunk);
-                    let signed = shorter::<W, S>(&sum, &pose, weight);
+                    let weight = load_instances::<N, W, V>(weights, chunk);
+                    let pose = V::load_rows(&slots[slot * items + item], chunk);
+                    let signed = shorter(&sum, &pose, weight);
                     for (row, (sum, v)) in sum.iter_mut().zip(pose).enumerate() {
-                        *sum = S::mul_add(if row < TRANSLATION { signed } else { weight }, v, *sum);
+                        let factor = if row < TRANSLATION { signed } else { weight };
+                        *sum = factor.mul_add(v, *sum);
                     }
                 }
-                store_rows::<L, W, S>(&normalised::<W, S>(sum), &mut slots[item], chunk);
+                V::store_rows(&normalised(sum), &mut slots[item], chunk);
             }
         }
     }

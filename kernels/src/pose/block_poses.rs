@@ -91,7 +91,7 @@ impl BlockPoses<'_> {
     pub fn in_rows(&self, take: impl FnOnce(&[Rows])) {
         let mut memory = of_thread(self.memory);
         let rows: &mut [Rows] = bytemuck::cast_slice_mut(&mut memory);
-        let rows = &mut rows[..self.block.instances.len() * self.model.palette_joints().len()];
+        let rows = &mut rows[..self.block.instances.len() * self.block.entries];
         self.to_rows(rows);
         take(rows);
     }
@@ -99,7 +99,7 @@ impl BlockPoses<'_> {
     /// Calls `take` with the palettes in lanes, in memory of the thread.
     pub fn in_lanes(&self, take: impl FnOnce(&[Affine<BLOCK>])) {
         let mut memory = of_thread(self.memory);
-        let lanes = &mut memory[..self.model.palette_joints().len()];
+        let lanes = &mut memory[..self.block.entries];
         self.to_lanes(lanes);
         take(lanes);
     }
@@ -107,8 +107,9 @@ impl BlockPoses<'_> {
     /// The model poses of instances that are posed one by one.
     pub(super) fn instances(&self) -> impl Iterator<Item = &[Rows]> {
         let poses: &[Rows] = bytemuck::cast_slice(self.poses);
-        let joints = self.model.skeleton().len();
-        poses.chunks_exact(joints).take(self.block.instances.len())
+        poses
+            .chunks_exact(self.block.joints)
+            .take(self.block.instances.len())
     }
 
     /// The palette of one instance.

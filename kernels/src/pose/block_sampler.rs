@@ -39,10 +39,15 @@ impl BlockSampler {
         Self { isa, rows }
     }
 
-    /// Bytes that [`BlockSampler::new`] will allocate.
-    pub fn bytes(crowd: &Crowd) -> u64 {
-        let groups = crowd.groups().iter();
-        groups.map(|group| GroupRows::bytes(crowd, group)).sum()
+    /// Bytes of the converted clips.
+    pub fn bytes(&self) -> u64 {
+        let mut sum = 0;
+        for group in &self.rows {
+            sum += group.stills.bytes() + size_of_val(&group.clips[..]) as u64;
+            let rows = group.clips.iter().flatten().chain(&group.rest);
+            sum += rows.map(ClipRows::bytes).sum::<u64>();
+        }
+        sum
     }
 
     /// Samples the layers of a block's `N` instances into its slots, `[slot][joint or strip]`: those with any effect at
@@ -151,30 +156,12 @@ fn rests(crowd: &Crowd, group: &Group) -> bool {
 }
 
 impl GroupRows {
-    fn bytes(crowd: &Crowd, group: &Group) -> u64 {
-        let model = &group.model;
-        let mut stills = Stills::default();
-        let rest = rests(crowd, group).then_some(None);
-        let clips = rest.into_iter().chain(model.clips().iter().map(Some));
-        let rows: u64 = clips
-            .map(|clip| ClipRows::bytes(model.skeleton(), clip, &mut stills))
-            .sum();
-        rows + (model.clips().len() * size_of::<Option<ClipRows>>()) as u64 + stills.bytes()
-    }
-
     fn new(crowd: &Crowd, group: &Group) -> Self {
         let model = &group.model;
         let mut stills = Stills::default();
-        let rest = if rests(crowd, group) {
-            ClipRows::new(model.skeleton(), None, &mut stills)
-        } else {
-            None
-        };
-        let clips = model
-            .clips()
-            .iter()
-            .map(|c| ClipRows::new(model.skeleton(), Some(c), &mut stills))
-            .collect();
+        let mut rows = |clip| ClipRows::new(model.skeleton(), clip, &mut stills);
+        let rest = rests(crowd, group).then(|| rows(None)).flatten();
+        let clips = model.clips().iter().map(|clip| rows(Some(clip))).collect();
         Self {
             stills,
             rest,

@@ -9,7 +9,7 @@ use crate::model::Channel;
 use crate::model::compact::{
     ANY, Compact, CompactTrack, KeyPlace, SPARE, largest_component, without, without_tiny,
 };
-use crate::simd::{Simd, load_chunk, load_rows};
+use crate::simd::Simd;
 use std::sync::Arc;
 
 /// Lanes that pick their bytes from one window.
@@ -57,17 +57,13 @@ pub(super) struct CompactRows {
 }
 
 impl CompactRows {
-    /// Bytes of the rows for this many strips of joints, without the clip's own.
-    pub fn bytes(compact: &Compact, strips: usize) -> u64 {
-        let lists = size_of::<Coding>() + size_of::<[Option<Box<Coding>>; 2]>();
-        let mut bytes = strips * lists;
-        for tracks in compact.strips() {
-            if tracks[0].channel != Channel::Rotation {
-                bytes += size_of::<Coding>();
-            } else if tracks.iter().any(|track| track.dropped == ANY) {
-                bytes += size_of::<Choices>();
-            }
+    /// Bytes of the rows, without the clip's own.
+    pub fn bytes(&self) -> u64 {
+        let mut bytes = size_of_val(&self.rotations[..]) + size_of_val(&self.moves[..]);
+        for coding in &self.rotations {
+            bytes += coding.choices.iter().len() * size_of::<Choices>();
         }
+        bytes += self.moves.iter().flatten().flatten().count() * size_of::<Coding>();
         bytes as u64
     }
 
@@ -143,7 +139,7 @@ impl CompactRows {
 
     /// The frames around a time.
     #[inline(always)] // to take on the caller's instruction set
-    pub fn at<const W: usize, S: Simd<W>>(&self, time: f32) -> CompactPair<'_> {
+    pub fn at<const W: usize, V: Simd<W>>(&self, time: f32) -> CompactPair<'_> {
         let (first, fraction) = self.frames.place(time);
         let next = self.frames.after(first);
         CompactPair {
@@ -151,7 +147,7 @@ impl CompactRows {
             before: &self.numbers[first * self.row..][..self.row + SPARE],
             after: &self.numbers[next * self.row..][..self.row + SPARE],
             fraction,
-            arc: ShortArc::new::<W, S>(fraction),
+            arc: ShortArc::new::<W, V>(fraction),
         }
     }
 }
@@ -170,51 +166,51 @@ pub(super) struct CompactPair<'a> {
 impl CompactPair<'_> {
     /// Rotations of `W` joints.
     #[inline(always)] // as above
-    pub fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, chunk: usize) -> [S::V; 4] {
+    pub fn rotations<const W: usize, V: Simd<W>>(&self, strip: usize, chunk: usize) -> [V; 4] {
         let coding = &self.rows.rotations[strip];
         // SAFETY: both frames are of the clip that the rows were made for.
-        let a = unsafe { coding.rotations::<W, S>(self.before, chunk) };
+        let a = unsafe { coding.rotations::<W, V>(self.before, chunk) };
         // SAFETY: as above.
-        let b = unsafe { coding.rotations::<W, S>(self.after, chunk) };
-        let [ones, twos, choosing] = load_rows::<STRIP, W, S, 3>(&coding.fields.picks, chunk);
+        let b = unsafe { coding.rotations::<W, V>(self.after, chunk) };
+        let [ones, twos, choosing] = V::load_rows(&coding.fields.picks, chunk);
         let Some(choices) = &coding.choices else {
             // Both frames leave out the same components, so the interpolation can run before components are put in
             // order.
-            return placed::<W, S>(self.arc.between::<W, S>(a, b), [ones, twos]);
+            return placed(self.arc.between(a, b), [ones, twos]);
         };
         let mut ordered = [a, b];
         for (q, frame) in ordered.iter_mut().zip([self.before, self.after]) {
             let mut digits = [ones, twos];
             // SAFETY: as above.
-            let chosen = unsafe { choices.0.read::<W, S>(frame, chunk) };
+            let chosen = unsafe { choices.0.read::<W, V>(frame, chunk) };
             for (digit, chosen) in digits.iter_mut().zip(chosen) {
                 // A digit that is set is more than 0.
-                let chosen = S::sub(chosen, S::splat(0.5));
-                *digit = S::select_negative(choosing, chosen, *digit);
+                let chosen = chosen - V::splat(0.5);
+                *digit = V::select_negative(choosing, chosen, *digit);
             }
-            *q = placed::<W, S>(*q, digits);
+            *q = placed(*q, digits);
         }
-        self.arc.between::<W, S>(ordered[0], ordered[1])
+        self.arc.between(ordered[0], ordered[1])
     }
 
     /// Translations and scales of `W` joints; those of channels that no joint of the strip changes are `still`.
     #[inline(always)] // as above
-    pub fn vectors<const W: usize, S: Simd<W>>(
+    pub fn vectors<const W: usize, V: Simd<W>>(
         &self,
         strip: usize,
         chunk: usize,
         still: &Vectors,
-    ) -> [S::V; 6] {
-        let mut vectors = load_rows::<STRIP, W, S, 6>(still, chunk);
+    ) -> [V; 6] {
+        let mut vectors = V::load_rows(still, chunk);
         let channels = vectors.as_chunks_mut::<3>().0.iter_mut();
         for (v, coding) in channels.zip(&self.rows.moves[strip]) {
             let Some(coding) = coding else { continue };
             // SAFETY: both frames are of the clip that the rows were made for.
-            let a = unsafe { coding.values::<W, S>(self.before, chunk) };
+            let a = unsafe { coding.values::<W, V>(self.before, chunk) };
             // SAFETY: as above.
-            let b = unsafe { coding.values::<W, S>(self.after, chunk) };
+            let b = unsafe { coding.values::<W, V>(self.after, chunk) };
             for (v, (a, b)) in v.iter_mut().zip(a.into_iter().zip(b)) {
-                *v = S::mul_add(S::splat(self.fraction), S::sub(b, a), a);
+                *v = V::splat(self.fraction).mul_add(b - a, a);
             }
         }
         vectors
@@ -252,8 +248,8 @@ impl<const N: usize> Fields<N> {
     /// # Safety
     /// `frame` must be a frame of the clip whose places were set, and the [`SPARE`] bytes after it.
     #[inline(always)] // as above
-    unsafe fn read<const W: usize, S: Simd<W>>(&self, frame: &[u8], chunk: usize) -> [S::V; N] {
-        let mut numbers = [S::splat(0.0); N];
+    unsafe fn read<const W: usize, V: Simd<W>>(&self, frame: &[u8], chunk: usize) -> [V; N] {
+        let mut numbers = [V::splat(0.0); N];
         for (index, v) in numbers.iter_mut().enumerate() {
             let mut windows = [&[0; SPARE]; STRIP / QUAD];
             for (quad, window) in windows.iter_mut().enumerate() {
@@ -261,9 +257,9 @@ impl<const N: usize> Fields<N> {
                 // SAFETY: windows begin within a frame, and `SPARE` bytes follow it.
                 *window = unsafe { &*frame.as_ptr().add(first as usize).cast() };
             }
-            let pick = load_chunk::<STRIP, W, S>(&self.picks[index], chunk);
-            let mask = load_chunk::<STRIP, W, S>(&self.masks[index], chunk);
-            *v = S::pick(windows, pick, mask);
+            let pick = V::load_chunk(&self.picks[index], chunk);
+            let mask = V::load_chunk(&self.masks[index], chunk);
+            *v = V::pick(windows, pick, mask);
         }
         numbers
     }
@@ -294,13 +290,13 @@ impl Coding {
     /// # Safety
     /// As for [`Fields::read`].
     #[inline(always)] // as above
-    unsafe fn values<const W: usize, S: Simd<W>>(&self, frame: &[u8], chunk: usize) -> [S::V; 3] {
+    unsafe fn values<const W: usize, V: Simd<W>>(&self, frame: &[u8], chunk: usize) -> [V; 3] {
         // SAFETY: the caller's promise.
-        let mut values = unsafe { self.fields.read::<W, S>(frame, chunk) };
-        let low = load_rows::<STRIP, W, S, 3>(&self.low, chunk);
-        let step = load_rows::<STRIP, W, S, 3>(&self.step, chunk);
+        let mut values = unsafe { self.fields.read::<W, V>(frame, chunk) };
+        let low = V::load_rows(&self.low, chunk);
+        let step = V::load_rows(&self.step, chunk);
         for (v, (low, step)) in values.iter_mut().zip(low.into_iter().zip(step)) {
-            *v = S::mul_add(*v, step, low);
+            *v = v.mul_add(step, low);
         }
         values
     }
@@ -310,16 +306,12 @@ impl Coding {
     /// # Safety
     /// As for [`Fields::read`].
     #[inline(always)] // as above
-    unsafe fn rotations<const W: usize, S: Simd<W>>(
-        &self,
-        frame: &[u8],
-        chunk: usize,
-    ) -> [S::V; 4] {
+    unsafe fn rotations<const W: usize, V: Simd<W>>(&self, frame: &[u8], chunk: usize) -> [V; 4] {
         // SAFETY: the caller's promise.
-        let [a, b, c] = unsafe { self.values::<W, S>(frame, chunk) };
-        let others = S::mul_add(a, a, S::mul_add(b, b, S::mul(c, c)));
-        let square = S::max(S::sub(S::splat(1.0), others), S::splat(f32::MIN_POSITIVE));
-        [a, b, c, S::mul(square, S::inverse_sqrt(square))]
+        let [a, b, c] = unsafe { self.values::<W, V>(frame, chunk) };
+        let others = a.mul_add(a, b.mul_add(b, c * c));
+        let square = (V::splat(1.0) - others).max(V::splat(f32::MIN_POSITIVE));
+        [a, b, c, square * square.inverse_sqrt()]
     }
 }
 
@@ -346,14 +338,11 @@ fn still_rotations(base: &[Local<1>], strip: usize) -> Coding {
 
 /// Three components and the one left out, in the order x y z w.
 #[inline(always)] // as above
-fn placed<const W: usize, S: Simd<W>>(
-    [a, b, c, left_out]: [S::V; 4],
-    [ones, twos]: [S::V; 2],
-) -> [S::V; 4] {
+fn placed<const W: usize, V: Simd<W>>([a, b, c, left_out]: [V; 4], [ones, twos]: [V; 2]) -> [V; 4] {
     [
-        S::select_negative(twos, S::select_negative(ones, left_out, a), a),
-        S::select_negative(twos, S::select_negative(ones, a, left_out), b),
-        S::select_negative(twos, b, S::select_negative(ones, left_out, c)),
-        S::select_negative(twos, c, S::select_negative(ones, c, left_out)),
+        V::select_negative(twos, V::select_negative(ones, left_out, a), a),
+        V::select_negative(twos, V::select_negative(ones, a, left_out), b),
+        V::select_negative(twos, b, V::select_negative(ones, left_out, c)),
+        V::select_negative(twos, c, V::select_negative(ones, c, left_out)),
     ]
 }

@@ -178,8 +178,8 @@ impl PartPlan {
         let mut palette = 0;
         for block in blocks.all() {
             let item = block.slots * size_of::<Local<BLOCK>>() + 2 * size_of::<Affine<BLOCK>>();
-            largest = largest.max(joints(crowd, block) * item);
-            palette = palette.max(entries(crowd, block));
+            largest = largest.max(block.joints * item);
+            palette = palette.max(block.entries);
         }
         let count = blocks.all().len();
         let fits = (PART_BYTES / largest).clamp(1, count.max(1));
@@ -200,8 +200,8 @@ impl PartPlan {
             let mut local = 0;
             let mut model = 0;
             for block in part {
-                local += block.slots * joints(crowd, block);
-                model += joints(crowd, block);
+                local += block.slots * block.joints;
+                model += block.joints;
             }
             most_local = most_local.max(local);
             most_model = most_model.max(model);
@@ -237,7 +237,7 @@ impl CrowdPose {
     pub fn block_entries(crowd: &Crowd) -> u64 {
         let mut sum = 0;
         for block in Blocks::new(crowd, false).all() {
-            sum += entries(crowd, block) as u64;
+            sum += block.entries as u64;
         }
         sum
     }
@@ -256,7 +256,7 @@ impl CrowdPose {
         let mut poses = PartPlan::new(crowd, &blocks, threads).bytes() + lists as u64;
         let mut clips = 0;
         if width == Width::Block {
-            clips = BlockSampler::bytes(crowd);
+            clips = BlockSampler::new(crowd, Isa::Scalar).bytes();
             for group in crowd.groups() {
                 poses +=
                     size_of::<JointLevels>() as u64 + JointLevels::bytes(group.model.skeleton());
@@ -439,7 +439,7 @@ impl CrowdPose {
         };
         let slots = |block: &Block| {
             let begin = block.first_slot - first.first_slot;
-            begin..begin + block.slots * joints(crowd, block)
+            begin..begin + block.slots * block.joints
         };
         clock.run(PoseStage::Sample, &mut || {
             for block in posed() {
@@ -455,7 +455,7 @@ impl CrowdPose {
                 for block in posed() {
                     let slots = &mut poses.local[slots(block)];
                     match &self.steady[block.index] {
-                        Some(steady) => merge(self.isa, steady, joints(crowd, block), slots),
+                        Some(steady) => merge(self.isa, steady, block.joints, slots),
                         None => self.step_block(crowd, block, Step::Blend, slots),
                     }
                     if crowd.is_live() {
@@ -467,15 +467,15 @@ impl CrowdPose {
         clock.run(PoseStage::LocalToModel, &mut || {
             for block in posed() {
                 let model = &mut poses.model[block.first_joint - first.first_joint..];
-                let model = &mut model[..joints(crowd, block)];
+                let model = &mut model[..block.joints];
                 self.block_to_model(crowd, block, &mut poses.local[slots(block)], model);
             }
         });
     }
 
     /// How a block's instances are posed. Strips of joints must fit the memory that the block has for instances in lanes.
-    fn form(&self, crowd: &Crowd, block: &Block) -> Form {
-        let joints = joints(crowd, block);
+    fn form(&self, block: &Block) -> Form {
+        let joints = block.joints;
         let instances = block.instances.len();
         if self.width == Width::One {
             Form::Scalar
@@ -489,15 +489,15 @@ impl CrowdPose {
     /// Takes a block's local poses through a step.
     fn step_block(&self, crowd: &Crowd, block: &Block, step: Step, slots: &mut [Local<BLOCK>]) {
         let group = &crowd.groups()[block.group];
-        match self.form(crowd, block) {
+        match self.form(block) {
             Form::Lanes => self.step::<BLOCK, BLOCK>(crowd, block, group, step, slots),
             Form::Strips => {
-                for (one, slots) in one_by_one(block, group, slots) {
+                for (one, slots) in one_by_one(block, slots) {
                     self.step::<1, STRIP>(crowd, &one, group, step, slots);
                 }
             }
             Form::Scalar => {
-                for (one, slots) in one_by_one(block, group, slots) {
+                for (one, slots) in one_by_one(block, slots) {
                     self.step::<1, 1>(crowd, &one, group, step, slots);
                 }
             }
@@ -506,12 +506,11 @@ impl CrowdPose {
 
     /// Replaces local poses in a block's first slot by those that are given.
     fn override_joints(&self, crowd: &Crowd, block: &Block, slots: &mut [Local<BLOCK>]) {
-        let form = self.form(crowd, block);
-        let joints = joints(crowd, block);
+        let form = self.form(block);
         let numbers = slots.as_flattened_mut().as_flattened_mut();
         for (place, instance) in block.instances.clone().enumerate() {
             for JointOverride { joint, local, .. } in crowd.joint_overrides(instance) {
-                let indices = local_indices(form, block, joints, place, usize::from(joint));
+                let indices = local_indices(form, block, place, usize::from(joint));
                 for (index, number) in indices.zip(local.components()) {
                     numbers[index] = number;
                 }
@@ -527,9 +526,8 @@ impl CrowdPose {
         slots: &mut [Local<BLOCK>],
         model: &mut [Affine<BLOCK>],
     ) {
-        let group = &crowd.groups()[block.group];
-        let skeleton = group.model.skeleton();
-        let form = self.form(crowd, block);
+        let skeleton = crowd.groups()[block.group].model.skeleton();
+        let form = self.form(block);
         if form == Form::Lanes {
             let kernel = LocalToModel {
                 skeleton,
@@ -539,14 +537,14 @@ impl CrowdPose {
             };
             return run_lanes::<BLOCK, _>(self.isa, kernel);
         }
-        let models = bytemuck::cast_slice_mut::<_, Rows>(model).chunks_exact_mut(skeleton.len());
+        let models = bytemuck::cast_slice_mut::<_, Rows>(model).chunks_exact_mut(block.joints);
         if form == Form::Strips {
             let levels = &self.levels[block.group];
-            for ((_, local), model) in one_by_one(block, group, slots).zip(models) {
+            for ((_, local), model) in one_by_one(block, slots).zip(models) {
                 strips_to_model(self.isa, skeleton, levels, local, model);
             }
         } else {
-            for ((_, local), model) in one_by_one(block, group, slots).zip(models) {
+            for ((_, local), model) in one_by_one(block, slots).zip(models) {
                 one::local_to_model(skeleton, local, bytemuck::cast_slice_mut(model));
             }
         }
@@ -561,10 +559,10 @@ impl CrowdPose {
     ) -> BlockPoses<'a> {
         BlockPoses {
             block,
-            form: self.form(crowd, block),
+            form: self.form(block),
             isa: self.isa,
             model: &crowd.groups()[block.group].model,
-            poses: &model[..joints(crowd, block)],
+            poses: &model[..block.joints],
             memory: &self.palettes,
         }
     }
@@ -585,7 +583,7 @@ impl CrowdPose {
         match step {
             Step::Sample(None) => sampler.sample::<P, L>(block, group, layers, tick, slots),
             Step::Sample(Some(due)) => {
-                let items = items::<P, L>(group.model.skeleton().len());
+                let items = items::<P, L>(block.joints);
                 for &(tick, slot) in due {
                     if block.plain {
                         let slot = &mut slots[slot * items..][..items];
@@ -632,9 +630,8 @@ impl CrowdPose {
             match what {
                 PoseData::Local => {
                     let numbers = local.as_flattened().as_flattened();
-                    let joints = joints(crowd, block);
-                    for joint in 0..joints {
-                        let indices = local_indices(block_poses.form, block, joints, place, joint);
+                    for joint in 0..block.joints {
+                        let indices = local_indices(block_poses.form, block, place, joint);
                         out.extend(indices.map(|index| numbers[index]));
                     }
                 }
@@ -648,7 +645,7 @@ impl CrowdPose {
                     out.extend(posed.next().into_iter().flatten().flatten());
                 }
                 PoseData::Palette => {
-                    let entries = entries(crowd, block);
+                    let entries = block.entries;
                     palettes.resize(block.instances.len() * entries, [0.0; 12]);
                     block_poses.to_rows(&mut palettes);
                     out.extend_from_slice(palettes[place * entries..][..entries].as_flattened());
@@ -661,10 +658,9 @@ impl CrowdPose {
 /// The instances of a block, each as a block of one, and their shares of the block's slots: `[slot][joint or strip]`.
 fn one_by_one<'a, const L: usize>(
     block: &Block,
-    group: &Group,
     slots: &'a mut [Local<BLOCK>],
 ) -> impl Iterator<Item = (Block, &'a mut [Local<L>])> {
-    let items = items::<1, L>(group.model.skeleton().len());
+    let items = items::<1, L>(block.joints);
     let slots = bytemuck::cast_slice_mut(slots).chunks_exact_mut(block.slots * items);
     block.instances.clone().zip(slots).map(|(instance, slots)| {
         let one = Block {
@@ -675,29 +671,20 @@ fn one_by_one<'a, const L: usize>(
     })
 }
 
-fn joints(crowd: &Crowd, block: &Block) -> usize {
-    crowd.groups()[block.group].model.skeleton().len()
-}
-
-fn entries(crowd: &Crowd, block: &Block) -> usize {
-    crowd.groups()[block.group].model.palette_joints().len()
-}
-
 /// Indices of the numbers of a joint's local pose in a block's first slot, of the instance at a place of the block.
 fn local_indices(
     form: Form,
     block: &Block,
-    joints: usize,
     place: usize,
     joint: usize,
 ) -> impl Iterator<Item = usize> {
     let (item, lane, lanes) = match form {
         Form::Lanes => (joint, place, BLOCK),
         Form::Strips => {
-            let first = place * block.slots * items::<1, STRIP>(joints);
+            let first = place * block.slots * items::<1, STRIP>(block.joints);
             (first + joint / STRIP, joint % STRIP, STRIP)
         }
-        Form::Scalar => (place * block.slots * joints + joint, 0, 1),
+        Form::Scalar => (place * block.slots * block.joints + joint, 0, 1),
     };
     (0..10).map(move |row| (10 * item + row) * lanes + lane)
 }

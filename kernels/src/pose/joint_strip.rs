@@ -1,7 +1,6 @@
 //! Rows: one number of 16 neighbouring joints side by side.
 
 use super::{Local, TRANSLATION};
-use crate::model::Channel;
 use crate::simd::Simd;
 
 /// Joints of a strip: 16 neighbouring joints of a skeleton, sampled in one pass.
@@ -23,27 +22,12 @@ pub(super) fn vectors(base: &[Local<1>], strip: usize) -> Vectors {
     std::array::from_fn(|c| row(base, strip, |pose| pose[TRANSLATION + c][0]))
 }
 
-/// Number of strips with a joint that moves or scales; an item is a track's joint and channel.
-pub(super) fn strips_that_move(tracks: impl Iterator<Item = (u16, Channel)>, strips: usize) -> u64 {
-    let mut moves = vec![false; strips];
-    for (joint, channel) in tracks {
-        if channel != Channel::Rotation {
-            moves[usize::from(joint) / STRIP] = true;
-        }
-    }
-    moves.iter().filter(|moves| **moves).count() as u64
-}
-
 /// Linear interpolation between two sets of translations and scales.
 #[inline(always)] // as above
-pub(super) fn line<const W: usize, S: Simd<W>>(
-    a: [S::V; 6],
-    b: [S::V; 6],
-    fraction: f32,
-) -> [S::V; 6] {
+pub(super) fn line<const W: usize, V: Simd<W>>(a: [V; 6], b: [V; 6], fraction: f32) -> [V; 6] {
     let mut v = a;
     for (v, (a, b)) in v.iter_mut().zip(a.into_iter().zip(b)) {
-        *v = S::mul_add(S::splat(fraction), S::sub(b, a), a);
+        *v = V::splat(fraction).mul_add(b - a, a);
     }
     v
 }

@@ -2,7 +2,7 @@
 
 use super::Local;
 use super::joint_strip::STRIP;
-use crate::simd::{Simd, load_chunk};
+use crate::simd::Simd;
 
 /// What the lanes of a [`Local`] hold.
 #[derive(Debug, Clone, Copy)]
@@ -55,13 +55,13 @@ pub(super) fn repeat_last<const L: usize>(joints: usize, local: &mut [Local<L>])
 
 /// Loads the numbers of instances for the lanes `W * chunk..`: a single instance's number for all lanes.
 #[inline(always)] // to take on the caller's instruction set
-pub(super) fn load_instances<const N: usize, const W: usize, S: Simd<W>>(
+pub(super) fn load_instances<const N: usize, const W: usize, V: Simd<W>>(
     numbers: &[f32; N],
     chunk: usize,
-) -> S::V {
+) -> V {
     if const { N == 1 } {
-        S::splat(numbers[0])
+        V::splat(numbers[0])
     } else {
-        load_chunk::<N, W, S>(numbers, chunk)
+        V::load_chunk(numbers, chunk)
     }
 }

@@ -1,23 +1,13 @@
 //! A clip of linear keys as `[key][16 joints]`.
 
 use super::arc::sine_over_x;
-use super::joint_strip::{Row, STRIP, Vectors, row, strips_that_move, vectors};
+use super::joint_strip::{Row, STRIP, Vectors, row, vectors};
 use super::{Local, ROTATION};
 use crate::model::{Channel, Interpolation, RawKeys, RotationBlend};
 use crate::simd::Aligned;
 
 /// A rotation key: x y z w, then the square of the angle to the next key, and that angle over its sine.
 pub(super) type RotationKey = [Row; 6];
-
-/// Returns whether tracks share their key times and are all linear and spherical.
-fn is_plain(raw: &RawKeys, blend: RotationBlend) -> bool {
-    blend == RotationBlend::Slerp
-        && raw.timelines().len() <= 1
-        && raw
-            .tracks()
-            .iter()
-            .all(|t| t.interpolation == Interpolation::Linear)
-}
 
 /// Keys of linear tracks that share their times.
 pub(super) struct LinearRows {
@@ -30,22 +20,14 @@ pub(super) struct LinearRows {
 }
 
 impl LinearRows {
-    /// Bytes of the rows for this many strips of joints; `None` if there are no rows.
-    pub fn bytes(raw: &RawKeys, blend: RotationBlend, strips: usize) -> Option<u64> {
-        if !is_plain(raw, blend) {
-            return None;
-        }
-        let keys = raw.timelines().all().len().max(2);
-        let moved = strips_that_move(raw.tracks().iter().map(|t| (t.joint, t.channel)), strips);
-        let vectors = moved * Aligned::<Vectors>::bytes(keys);
-        let lists = keys * size_of::<f32>() + strips * size_of::<Option<Aligned<Vectors>>>();
-        Some(Aligned::<RotationKey>::bytes(keys * strips) + vectors + lists as u64)
-    }
-
     /// The rows of keys; joints without a track take their values from `base`. `None` if tracks differ in their key
     /// times, or are not all linear and spherical.
     pub fn new(raw: &RawKeys, blend: RotationBlend, base: &[Local<1>]) -> Option<Self> {
-        if !is_plain(raw, blend) {
+        let mut tracks = raw.tracks().iter();
+        if blend != RotationBlend::Slerp
+            || raw.timelines().len() > 1
+            || tracks.any(|t| t.interpolation != Interpolation::Linear)
+        {
             return None;
         }
         let mut times = raw.timelines().all().to_vec();
@@ -108,6 +90,13 @@ impl LinearRows {
             rotations,
             vectors: moved,
         })
+    }
+
+    /// Bytes of the rows.
+    pub fn bytes(&self) -> u64 {
+        let lists = size_of_val(&self.times[..]) + size_of_val(&self.vectors[..]);
+        let vectors = self.vectors.iter().flatten().map(Aligned::allocated);
+        lists as u64 + self.rotations.allocated() + vectors.sum::<u64>()
     }
 
     /// The interval that contains a time and the position in it, 0 to 1; as in [`super::sample`].

@@ -3,7 +3,7 @@
 use super::{Affine, Local};
 use crate::crowd::BLOCK;
 use crate::model::{NO_PARENT, Skeleton};
-use crate::simd::{Kernel, Simd, dot3, dot3_add, load_chunk, load_rows, store_rows};
+use crate::simd::{Kernel, Simd, dot3, dot3_add};
 
 /// Joint to model space for every joint of a block: `model[j] = model[parent[j]] * local[j]`.
 ///
@@ -18,7 +18,7 @@ pub(super) struct LocalToModel<'a, const N: usize> {
 
 impl<const N: usize> Kernel for LocalToModel<'_, N> {
     #[inline(always)] // as all here: to take on the caller's instruction set
-    fn run<const W: usize, S: Simd<W>>(self) {
+    fn run<const W: usize, V: Simd<W>>(self) {
         let Self {
             skeleton,
             lanes,
@@ -31,24 +31,24 @@ impl<const N: usize> Kernel for LocalToModel<'_, N> {
             for chunk in 0..lanes.min(N).div_ceil(W) {
                 let own = match fixed {
                     Some((_, rows)) => {
-                        let mut own = [S::splat(0.0); 12];
+                        let mut own = [V::splat(0.0); 12];
                         own.iter_mut()
                             .zip(rows)
-                            .for_each(|(v, number)| *v = S::splat(*number));
+                            .for_each(|(v, number)| *v = V::splat(*number));
                         own
                     }
-                    None => affine::<N, W, S>(local, chunk),
+                    None => affine::<N, W, V>(local, chunk),
                 };
                 // With 32 registers all numbers are stored at the end: stores between loads of the parent cost 12 %.
                 if const { W == BLOCK } || parent == NO_PARENT {
                     let own = match parent {
                         NO_PARENT => own,
-                        _ => product::<N, W, S>(&model[usize::from(parent)], &own, chunk),
+                        _ => product(&model[usize::from(parent)], &own, chunk),
                     };
-                    store_rows::<N, W, S>(&own, &mut model[joint], chunk);
+                    V::store_rows(&own, &mut model[joint], chunk);
                 } else {
                     let (before, after) = model.split_at_mut(joint);
-                    multiply::<N, W, S>(&before[usize::from(parent)], &own, chunk, &mut after[0]);
+                    multiply(&before[usize::from(parent)], &own, chunk, &mut after[0]);
                 }
             }
         }
@@ -57,34 +57,34 @@ impl<const N: usize> Kernel for LocalToModel<'_, N> {
 
 /// Rotation, translation and scale as matrix rows, by the usual formula for unit quaternions.
 #[inline(always)]
-pub(super) fn affine<const N: usize, const W: usize, S: Simd<W>>(
+pub(super) fn affine<const N: usize, const W: usize, V: Simd<W>>(
     local: &Local<N>,
     chunk: usize,
-) -> [S::V; 12] {
-    let [x, y, z, w, tx, ty, tz, sx, sy, sz] = load_rows::<N, W, S, 10>(local, chunk);
-    let x2 = S::add(x, x);
-    let y2 = S::add(y, y);
-    let z2 = S::add(z, z);
-    let wx = S::mul(w, x2);
-    let wy = S::mul(w, y2);
-    let wz = S::mul(w, z2);
-    let xx = S::mul(x, x2);
-    let xz = S::mul(x, z2);
-    let yy = S::mul(y, y2);
-    let zz = S::mul(z, z2);
-    let one = S::splat(1.0);
+) -> [V; 12] {
+    let [x, y, z, w, tx, ty, tz, sx, sy, sz] = V::load_rows(local, chunk);
+    let x2 = x + x;
+    let y2 = y + y;
+    let z2 = z + z;
+    let wx = w * x2;
+    let wy = w * y2;
+    let wz = w * z2;
+    let xx = x * x2;
+    let xz = x * z2;
+    let yy = y * y2;
+    let zz = z * z2;
+    let one = V::splat(1.0);
     [
-        S::mul(S::sub(S::sub(one, yy), zz), sx),
-        S::mul(S::sub(S::mul(x, y2), wz), sy),
-        S::mul(S::add(xz, wy), sz),
+        (one - yy - zz) * sx,
+        (x * y2 - wz) * sy,
+        (xz + wy) * sz,
         tx,
-        S::mul(S::mul_add(x, y2, wz), sx),
-        S::mul(S::sub(S::sub(one, xx), zz), sy),
-        S::mul(S::sub(S::mul(y, z2), wx), sz),
+        x.mul_add(y2, wz) * sx,
+        (one - xx - zz) * sy,
+        (y * z2 - wx) * sz,
         ty,
-        S::mul(S::sub(xz, wy), sx),
-        S::mul(S::mul_add(y, z2, wx), sy),
-        S::mul(S::sub(S::sub(one, xx), yy), sz),
+        (xz - wy) * sx,
+        y.mul_add(z2, wx) * sy,
+        (one - xx - yy) * sz,
         tz,
     ]
 }
@@ -92,40 +92,39 @@ pub(super) fn affine<const N: usize, const W: usize, S: Simd<W>>(
 /// Writes the product of the parent's matrix and the joint's own, for 16 registers. `palette` has a body of its own there,
 /// because it reads the second factor from memory: with one body for both, that factor was kept in registers, and spilled.
 #[inline(always)]
-fn multiply<const N: usize, const W: usize, S: Simd<W>>(
+fn multiply<const N: usize, const W: usize, V: Simd<W>>(
     a: &Affine<N>,
-    b: &[S::V; 12],
+    b: &[V; 12],
     chunk: usize,
     out: &mut Affine<N>,
 ) {
     for row in [0, 4, 8] {
-        let [x, y, z] = [0, 1, 2].map(|column| load_chunk::<N, W, S>(&a[row + column], chunk));
+        let [x, y, z] = [0, 1, 2].map(|column| V::load_chunk(&a[row + column], chunk));
         for column in 0..4 {
             let b = [b[column], b[4 + column], b[8 + column]];
             let sum = match column {
-                3 => dot3_add::<W, S>([x, y, z], b, load_chunk::<N, W, S>(&a[row + 3], chunk)),
-                _ => dot3::<W, S>([x, y, z], b),
+                3 => dot3_add([x, y, z], b, V::load_chunk(&a[row + 3], chunk)),
+                _ => dot3([x, y, z], b),
             };
-            S::store(sum, &mut out[row + column].as_chunks_mut().0[chunk]);
+            sum.store(&mut out[row + column].as_chunks_mut().0[chunk]);
         }
     }
 }
 
 /// Product of two matrices whose numbers fit in registers.
 #[inline(always)]
-pub(super) fn product<const N: usize, const W: usize, S: Simd<W>>(
+pub(super) fn product<const N: usize, const W: usize, V: Simd<W>>(
     a: &Affine<N>,
-    b: &[S::V; 12],
+    b: &[V; 12],
     chunk: usize,
-) -> [S::V; 12] {
+) -> [V; 12] {
     let mut m = *b;
     for row in [0, 4, 8] {
-        let [x, y, z, t] =
-            [0, 1, 2, 3].map(|column| load_chunk::<N, W, S>(&a[row + column], chunk));
+        let [x, y, z, t] = [0, 1, 2, 3].map(|column| V::load_chunk(&a[row + column], chunk));
         for column in 0..3 {
-            m[row + column] = dot3::<W, S>([x, y, z], [b[column], b[4 + column], b[8 + column]]);
+            m[row + column] = dot3([x, y, z], [b[column], b[4 + column], b[8 + column]]);
         }
-        m[row + 3] = dot3_add::<W, S>([x, y, z], [b[3], b[7], b[11]], t);
+        m[row + 3] = dot3_add([x, y, z], [b[3], b[7], b[11]], t);
     }
     m
 }

@@ -4,7 +4,7 @@ use super::local_to_model::product;
 use super::side_by_side::{Affine, run_lanes};
 use crate::crowd::BLOCK;
 use crate::model::Rows;
-use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_chunk, load_rows, store_rows};
+use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add};
 use std::num::NonZero;
 
 /// Palettes of a block. `joints` and `inverse_binds` hold one item per palette entry (a model's skins concatenated),
@@ -43,7 +43,7 @@ pub(super) fn to_rows<const N: usize>(
 
 impl<const N: usize> Kernel for ModelToPalette<'_, N, Affine<N>> {
     #[inline(always)] // as all here: to take on the caller's instruction set
-    fn run<const W: usize, S: Simd<W>>(self) {
+    fn run<const W: usize, V: Simd<W>>(self) {
         for ((out, &joint), inverse_bind) in self
             .palette
             .iter_mut()
@@ -51,7 +51,7 @@ impl<const N: usize> Kernel for ModelToPalette<'_, N, Affine<N>> {
             .zip(self.inverse_binds)
         {
             for chunk in 0..N / W {
-                entry::<N, W, S>(&self.model[usize::from(joint)], inverse_bind, chunk, out);
+                entry::<N, W, V>(&self.model[usize::from(joint)], inverse_bind, chunk, out);
             }
         }
     }
@@ -59,7 +59,7 @@ impl<const N: usize> Kernel for ModelToPalette<'_, N, Affine<N>> {
 
 impl<const N: usize> Kernel for ModelToPalette<'_, N, Rows> {
     #[inline(always)]
-    fn run<const W: usize, S: Simd<W>>(self) {
+    fn run<const W: usize, V: Simd<W>>(self) {
         let Some(entries) = NonZero::new(self.joints.len()) else {
             return;
         };
@@ -68,7 +68,7 @@ impl<const N: usize> Kernel for ModelToPalette<'_, N, Rows> {
             self.joints.iter().zip(self.inverse_binds).enumerate()
         {
             for (chunk, instances) in self.palette.chunks_mut(W * entries.get()).enumerate() {
-                entry::<N, W, S>(
+                entry::<N, W, V>(
                     &self.model[usize::from(joint)],
                     inverse_bind,
                     chunk,
@@ -76,7 +76,7 @@ impl<const N: usize> Kernel for ModelToPalette<'_, N, Rows> {
                 );
                 let mut rows = [[0.0; 12]; W];
                 for (quarter, four) in lanes.as_chunks::<4>().0.iter().enumerate() {
-                    let columns = S::columns(load_rows::<N, W, S, 4>(four, chunk));
+                    let columns = V::columns(V::load_rows(four, chunk));
                     for (rows, numbers) in rows.iter_mut().zip(columns) {
                         rows.as_chunks_mut().0[quarter] = numbers.to_array();
                     }
@@ -91,15 +91,15 @@ impl<const N: usize> Kernel for ModelToPalette<'_, N, Rows> {
 
 /// One entry of a palette for a chunk of lanes: `model * inverse_bind`; all lanes share the inverse bind.
 #[inline(always)]
-fn entry<const N: usize, const W: usize, S: Simd<W>>(
+fn entry<const N: usize, const W: usize, V: Simd<W>>(
     model: &Affine<N>,
     inverse_bind: &Rows,
     chunk: usize,
     out: &mut Affine<N>,
 ) {
     if const { W == BLOCK } {
-        return store_rows::<N, W, S>(
-            &product::<N, W, S>(model, &inverse_bind.map(S::splat), chunk),
+        return V::store_rows(
+            &product(model, &inverse_bind.map(V::splat), chunk),
             out,
             chunk,
         );
@@ -108,20 +108,20 @@ fn entry<const N: usize, const W: usize, S: Simd<W>>(
         for column in 0..4 {
             let row = 4 * row;
             let [x, y, z] = [
-                load_chunk::<N, W, S>(&model[row], chunk),
-                load_chunk::<N, W, S>(&model[row + 1], chunk),
-                load_chunk::<N, W, S>(&model[row + 2], chunk),
+                V::load_chunk(&model[row], chunk),
+                V::load_chunk(&model[row + 1], chunk),
+                V::load_chunk(&model[row + 2], chunk),
             ];
             let b = [
-                S::splat(inverse_bind[column]),
-                S::splat(inverse_bind[4 + column]),
-                S::splat(inverse_bind[8 + column]),
+                V::splat(inverse_bind[column]),
+                V::splat(inverse_bind[4 + column]),
+                V::splat(inverse_bind[8 + column]),
             ];
             let sum = match column {
-                3 => dot3_add::<W, S>([x, y, z], b, load_chunk::<N, W, S>(&model[row + 3], chunk)),
-                _ => dot3::<W, S>([x, y, z], b),
+                3 => dot3_add([x, y, z], b, V::load_chunk(&model[row + 3], chunk)),
+                _ => dot3([x, y, z], b),
             };
-            S::store(sum, &mut out[row + column].as_chunks_mut().0[chunk]);
+            sum.store(&mut out[row + column].as_chunks_mut().0[chunk]);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Affine;
 use crate::blocks::{Block, Blocks};
-use crate::crowd::{BLOCK, Crowd};
+use crate::crowd::BLOCK;
 use crate::model::Rows;
 use std::ops::Range;
 
@@ -39,8 +39,8 @@ impl<'a> Palettes<'a> {
     ///
     /// # Panics
     /// There are fewer palettes than the crowd has.
-    pub fn of(self, crowd: &Crowd, block: &Block) -> BlockPalettes<'a> {
-        let entries = crowd.groups()[block.group].model.palette_joints().len();
+    pub fn of(self, block: &Block) -> BlockPalettes<'a> {
+        let entries = block.entries;
         let count = block.instances.len() * entries;
         match self {
             Self::Rows(rows) => BlockPalettes::Rows(&rows[block.first_row..][..count]),
@@ -57,11 +57,11 @@ impl<'a> Palettes<'a> {
     ///
     /// # Panics
     /// There are fewer palettes than the crowd has.
-    pub fn read(self, crowd: &Crowd, blocks: &Blocks, instances: Range<u32>, out: &mut Vec<f32>) {
+    pub fn read(self, blocks: &Blocks, instances: Range<u32>, out: &mut Vec<f32>) {
         for instance in instances {
             let block = blocks.of(instance);
-            let entries = crowd.groups()[block.group].model.palette_joints().len();
-            let own = self.of(crowd, block);
+            let entries = block.entries;
+            let own = self.of(block);
             let lane = (instance - block.instances.start) as usize;
             out.extend((0..entries).flat_map(|entry| own.entry(entries, lane, entry)));
         }

@@ -3,104 +3,77 @@
 use crate::simd::Simd;
 
 /// One joint's pose in a vector of instances, in registers.
-pub(super) type RegisterPose<S, const W: usize> = [<S as Simd<W>>::V; 10];
+pub(super) type RegisterPose<V> = [V; 10];
 
 /// The old pose minus the new one: the rotation from new to old with w >= 0, then differences.
 #[inline(always)] // as all here: to take on the caller's instruction set
-pub(super) fn difference<const W: usize, S: Simd<W>>(
-    old: &RegisterPose<S, W>,
-    new: &RegisterPose<S, W>,
-) -> RegisterPose<S, W> {
-    let zero = S::splat(0.0);
+pub(super) fn difference<const W: usize, V: Simd<W>>(
+    old: &RegisterPose<V>,
+    new: &RegisterPose<V>,
+) -> RegisterPose<V> {
+    let zero = V::splat(0.0);
     let mut off = *old;
     for (off, new) in off.iter_mut().zip(new) {
-        *off = S::sub(*off, *new);
+        *off = *off - *new;
     }
-    let back = [
-        S::sub(zero, new[0]),
-        S::sub(zero, new[1]),
-        S::sub(zero, new[2]),
-        new[3],
-    ];
-    let rotation = product::<W, S>([old[0], old[1], old[2], old[3]], back);
+    let back = [zero - new[0], zero - new[1], zero - new[2], new[3]];
+    let rotation = product([old[0], old[1], old[2], old[3]], back);
     for (off, v) in off.iter_mut().zip(rotation) {
-        *off = S::select_negative(rotation[3], S::sub(zero, v), v);
+        *off = V::select_negative(rotation[3], zero - v, v);
     }
     off
 }
 
 /// Weights with the sign that flips each pose's rotation into the hemisphere of the other's.
 #[inline(always)] // as above
-pub(super) fn shorter<const W: usize, S: Simd<W>>(
-    a: &RegisterPose<S, W>,
-    b: &RegisterPose<S, W>,
-    weights: S::V,
-) -> S::V {
-    let dot = S::mul_add(
-        a[0],
-        b[0],
-        S::mul_add(a[1], b[1], S::mul_add(a[2], b[2], S::mul(a[3], b[3]))),
-    );
-    S::select_negative(dot, S::sub(S::splat(0.0), weights), weights)
+pub(super) fn shorter<const W: usize, V: Simd<W>>(
+    a: &RegisterPose<V>,
+    b: &RegisterPose<V>,
+    weights: V,
+) -> V {
+    let dot = a[0].mul_add(b[0], a[1].mul_add(b[1], a[2].mul_add(b[2], a[3] * b[3])));
+    V::select_negative(dot, V::splat(0.0) - weights, weights)
 }
 
 /// Rotates a pose in its parent's axes: `by * rotation`, without normalisation.
 #[inline(always)] // as above
-pub(super) fn rotated<const W: usize, S: Simd<W>>(
-    pose: &RegisterPose<S, W>,
-    by: [S::V; 4],
-) -> RegisterPose<S, W> {
+pub(super) fn rotated<const W: usize, V: Simd<W>>(
+    pose: &RegisterPose<V>,
+    by: [V; 4],
+) -> RegisterPose<V> {
     let mut rotated = *pose;
-    rotated[..4].copy_from_slice(&product::<W, S>(by, [pose[0], pose[1], pose[2], pose[3]]));
+    rotated[..4].copy_from_slice(&product(by, [pose[0], pose[1], pose[2], pose[3]]));
     rotated
 }
 
 /// The product of two quaternions.
 #[inline(always)] // as above
-pub(super) fn product<const W: usize, S: Simd<W>>(a: [S::V; 4], b: [S::V; 4]) -> [S::V; 4] {
+pub(super) fn product<const W: usize, V: Simd<W>>(a: [V; 4], b: [V; 4]) -> [V; 4] {
     let [ax, ay, az, aw] = a;
     let [bx, by, bz, bw] = b;
-    let zero = S::splat(0.0);
-    let nx = S::sub(zero, ax);
-    let ny = S::sub(zero, ay);
-    let nz = S::sub(zero, az);
+    let zero = V::splat(0.0);
+    let nx = zero - ax;
+    let ny = zero - ay;
+    let nz = zero - az;
     [
-        S::mul_add(
-            aw,
-            bx,
-            S::mul_add(ax, bw, S::mul_add(ay, bz, S::mul(nz, by))),
-        ),
-        S::mul_add(
-            aw,
-            by,
-            S::mul_add(ay, bw, S::mul_add(az, bx, S::mul(nx, bz))),
-        ),
-        S::mul_add(
-            aw,
-            bz,
-            S::mul_add(az, bw, S::mul_add(ax, by, S::mul(ny, bx))),
-        ),
-        S::mul_add(
-            aw,
-            bw,
-            S::mul_add(nx, bx, S::mul_add(ny, by, S::mul(nz, bz))),
-        ),
+        aw.mul_add(bx, ax.mul_add(bw, ay.mul_add(bz, nz * by))),
+        aw.mul_add(by, ay.mul_add(bw, az.mul_add(bx, nx * bz))),
+        aw.mul_add(bz, az.mul_add(bw, ax.mul_add(by, ny * bx))),
+        aw.mul_add(bw, nx.mul_add(bx, ny.mul_add(by, nz * bz))),
     ]
 }
 
 /// The pose with its rotation normalised.
 #[inline(always)] // as above
-pub(super) fn normalised<const W: usize, S: Simd<W>>(
-    mut pose: RegisterPose<S, W>,
-) -> RegisterPose<S, W> {
+pub(super) fn normalised<const W: usize, V: Simd<W>>(mut pose: RegisterPose<V>) -> RegisterPose<V> {
     let [x, y, z, w, ..] = pose;
-    let square = S::mul_add(x, x, S::mul_add(y, y, S::mul_add(z, z, S::mul(w, w))));
-    let near = S::inverse_sqrt(square);
+    let square = x.mul_add(x, y.mul_add(y, z.mul_add(z, w * w)));
+    let near = square.inverse_sqrt();
     // One more Newton step: errors of length accumulate down a chain of joints.
-    let half = S::mul(S::splat(0.5), S::mul(square, S::mul(near, near)));
-    let inverse = S::mul(near, S::sub(S::splat(1.5), half));
+    let half = V::splat(0.5) * (square * (near * near));
+    let inverse = near * (V::splat(1.5) - half);
     for v in &mut pose[..4] {
-        *v = S::mul(*v, inverse);
+        *v = *v * inverse;
     }
     pose
 }

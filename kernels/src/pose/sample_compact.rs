@@ -5,7 +5,6 @@ use super::lanes::{Lanes, write};
 use super::{Local, first_row};
 use crate::model::Channel;
 use crate::model::compact::{Compact, CompactKey, Decoder};
-use crate::simd::Scalar;
 
 /// Overwrites the poses of one instance with the values of a compact clip's tracks.
 pub(super) fn sample_compact<const L: usize>(
@@ -16,7 +15,7 @@ pub(super) fn sample_compact<const L: usize>(
 ) {
     let frames = Frames::of(compact);
     let (first, fraction) = frames.place(time);
-    let arc = ShortArc::new::<1, Scalar>(fraction);
+    let arc = ShortArc::new::<1, f32>(fraction);
     let before = &compact.numbers[first * compact.row..];
     let after = &compact.numbers[frames.after(first) * compact.row..];
     for (track, place) in compact.places() {
@@ -25,8 +24,7 @@ pub(super) fn sample_compact<const L: usize>(
         let joint = usize::from(track.joint);
         let row = first_row(track.channel);
         if track.channel == Channel::Rotation {
-            let value =
-                arc.between::<1, Scalar>(quaternion(&decoder, &a), quaternion(&decoder, &b));
+            let value = arc.between(quaternion(&decoder, &a), quaternion(&decoder, &b));
             write(local, joint, lanes, row, &value);
         } else {
             let a = decoder.vector(a.numbers);

@@ -14,7 +14,7 @@ use super::sample::constants;
 use super::{Local, ROTATION, SCALE, TRANSLATION};
 use crate::crowd::BLOCK;
 use crate::model::{Clip, ClipKeys, RawKeys, RotationBlend, Skeleton};
-use crate::simd::{self, Isa, Kernel, Simd, load_rows, prefetch};
+use crate::simd::{self, Isa, Kernel, Simd, prefetch};
 use arrayvec::ArrayVec;
 use std::marker::PhantomData;
 
@@ -38,20 +38,6 @@ pub(super) struct Stills(Vec<Vectors>);
 pub(super) type Plays<'a> = [Option<(&'a ClipRows, f32)>; BLOCK];
 
 impl ClipRows {
-    /// Bytes of a clip's rows, or of those of the rest pose without a clip; 0 if it has none. Adds the constants that
-    /// the rows use.
-    pub fn bytes(skeleton: &Skeleton, clip: Option<&Clip>, stills: &mut Stills) -> u64 {
-        let strips = skeleton.len().div_ceil(STRIP);
-        let keys = match clip.map(|clip| (clip.keys(), clip.rotation_blend())) {
-            None => LinearRows::bytes(&RawKeys::default(), RotationBlend::Slerp, strips),
-            Some((ClipKeys::Raw(raw), blend)) => LinearRows::bytes(raw, blend, strips),
-            Some((ClipKeys::Compact(compact), _)) => Some(CompactRows::bytes(compact, strips)),
-        };
-        keys.map_or(0, |keys| {
-            keys + size_of_val(&stills.of(&base(skeleton, clip))[..]) as u64
-        })
-    }
-
     /// A clip's rows, or those of the rest pose without a clip. `None` if its tracks differ in their key times, or are
     /// not all linear and spherical.
     pub fn new(skeleton: &Skeleton, clip: Option<&Clip>, stills: &mut Stills) -> Option<Self> {
@@ -73,6 +59,15 @@ impl ClipRows {
             keys,
             still: stills.of(&base),
         })
+    }
+
+    /// Bytes of the rows, without the constants that clips share.
+    pub fn bytes(&self) -> u64 {
+        let keys = match &self.keys {
+            LaneKeys::Linear(rows) => rows.bytes(),
+            LaneKeys::Compact(rows) => rows.bytes(),
+        };
+        keys + size_of_val(&self.still[..]) as u64
     }
 
     /// Translations and scales of a strip in which no joint moves or scales.
@@ -132,18 +127,18 @@ fn base(skeleton: &Skeleton, clip: Option<&Clip>) -> Vec<Local<1>> {
 /// The keys around the time that a lane plays.
 pub(super) trait KeyPair<'a>: Clone {
     /// The keys of a clip around a time.
-    fn new<const W: usize, S: Simd<W>>(clip: &'a ClipRows, time: f32) -> Self;
+    fn new<const W: usize, V: Simd<W>>(clip: &'a ClipRows, time: f32) -> Self;
 
     /// Rotations of `W` joints of a strip.
-    fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, chunk: usize) -> [S::V; 4];
+    fn rotations<const W: usize, V: Simd<W>>(&self, strip: usize, chunk: usize) -> [V; 4];
 
     /// Translations and scales of `W` joints; those that the clip does not change are `still`.
-    fn vectors<const W: usize, S: Simd<W>>(
+    fn vectors<const W: usize, V: Simd<W>>(
         &self,
         strip: usize,
         chunk: usize,
         still: &Vectors,
-    ) -> [S::V; 6];
+    ) -> [V; 6];
 }
 
 /// A pair of either kind.
@@ -155,67 +150,67 @@ pub(super) enum AnyPair<'a> {
 
 impl<'a> KeyPair<'a> for LinearPair<'a> {
     #[inline(always)] // to take on the caller's instruction set
-    fn new<const W: usize, S: Simd<W>>(clip: &'a ClipRows, time: f32) -> Self {
+    fn new<const W: usize, V: Simd<W>>(clip: &'a ClipRows, time: f32) -> Self {
         clip.linear().at(time)
     }
 
     /// As [`super::sample`]'s slerp.
     #[inline(always)] // as above
-    fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, chunk: usize) -> [S::V; 4] {
-        let [x, y, z, w, square, scale] = load_rows::<STRIP, W, S, 6>(&self.before[strip], chunk);
-        let [u, v, s, t, ..] = load_rows::<STRIP, W, S, 6>(&self.after[strip], chunk);
-        arc::<W, S>(
+    fn rotations<const W: usize, V: Simd<W>>(&self, strip: usize, chunk: usize) -> [V; 4] {
+        let [x, y, z, w, square, scale] = V::load_rows(&self.before[strip], chunk);
+        let [u, v, s, t, ..] = V::load_rows(&self.after[strip], chunk);
+        arc(
             [x, y, z, w],
             [u, v, s, t],
-            S::splat(self.fraction),
+            V::splat(self.fraction),
             square,
             scale,
         )
     }
 
     #[inline(always)] // as above
-    fn vectors<const W: usize, S: Simd<W>>(
+    fn vectors<const W: usize, V: Simd<W>>(
         &self,
         strip: usize,
         chunk: usize,
         still: &Vectors,
-    ) -> [S::V; 6] {
+    ) -> [V; 6] {
         let Some(rows) = &self.vectors[strip] else {
-            return load_rows::<STRIP, W, S, 6>(still, chunk);
+            return V::load_rows(still, chunk);
         };
-        let a = load_rows::<STRIP, W, S, 6>(&rows[self.key], chunk);
-        let b = load_rows::<STRIP, W, S, 6>(&rows[self.key + 1], chunk);
-        line::<W, S>(a, b, self.fraction)
+        let a = V::load_rows(&rows[self.key], chunk);
+        let b = V::load_rows(&rows[self.key + 1], chunk);
+        line(a, b, self.fraction)
     }
 }
 
 impl<'a> KeyPair<'a> for AnyPair<'a> {
     #[inline(always)] // to take on the caller's instruction set
-    fn new<const W: usize, S: Simd<W>>(clip: &'a ClipRows, time: f32) -> Self {
+    fn new<const W: usize, V: Simd<W>>(clip: &'a ClipRows, time: f32) -> Self {
         match &clip.keys {
             LaneKeys::Linear(rows) => Self::Linear(rows.at(time)),
-            LaneKeys::Compact(rows) => Self::Compact(rows.at::<W, S>(time)),
+            LaneKeys::Compact(rows) => Self::Compact(rows.at::<W, V>(time)),
         }
     }
 
     #[inline(always)] // as above
-    fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, chunk: usize) -> [S::V; 4] {
+    fn rotations<const W: usize, V: Simd<W>>(&self, strip: usize, chunk: usize) -> [V; 4] {
         match self {
-            Self::Linear(pair) => pair.rotations::<W, S>(strip, chunk),
-            Self::Compact(pair) => pair.rotations::<W, S>(strip, chunk),
+            Self::Linear(pair) => pair.rotations::<W, V>(strip, chunk),
+            Self::Compact(pair) => pair.rotations::<W, V>(strip, chunk),
         }
     }
 
     #[inline(always)] // as above
-    fn vectors<const W: usize, S: Simd<W>>(
+    fn vectors<const W: usize, V: Simd<W>>(
         &self,
         strip: usize,
         chunk: usize,
         still: &Vectors,
-    ) -> [S::V; 6] {
+    ) -> [V; 6] {
         match self {
-            Self::Linear(pair) => pair.vectors::<W, S>(strip, chunk, still),
-            Self::Compact(pair) => pair.vectors::<W, S>(strip, chunk, still),
+            Self::Linear(pair) => pair.vectors::<W, V>(strip, chunk, still),
+            Self::Compact(pair) => pair.vectors::<W, V>(strip, chunk, still),
         }
     }
 }
@@ -258,7 +253,7 @@ struct SampleLanes<'a, P> {
 
 impl<'a, P: KeyPair<'a>> Kernel for SampleLanes<'a, P> {
     #[inline(always)] // as all here: to take on the caller's instruction set
-    fn run<const W: usize, S: Simd<W>>(self) {
+    fn run<const W: usize, V: Simd<W>>(self) {
         let Self {
             stills,
             plays,
@@ -268,17 +263,17 @@ impl<'a, P: KeyPair<'a>> Kernel for SampleLanes<'a, P> {
         let Some((first, time)) = plays.iter().flatten().next() else {
             return;
         };
-        let any = P::new::<W, S>(first, *time);
+        let any = P::new::<W, V>(first, *time);
         let mut pairs = ArrayVec::<P, BLOCK>::new();
         for play in plays {
             pairs.push(match play {
-                Some((clip, time)) => P::new::<W, S>(clip, *time),
+                Some((clip, time)) => P::new::<W, V>(clip, *time),
                 None => any.clone(),
             });
         }
         // `[number][instance]` of `W` joints each.
-        let mut rotations = [[S::splat(0.0); W]; 4];
-        let mut vectors = [[S::splat(0.0); W]; 6];
+        let mut rotations = [[V::splat(0.0); W]; 4];
+        let mut vectors = [[V::splat(0.0); W]; 6];
         for (strip, local) in local.chunks_mut(STRIP).enumerate() {
             let chunks = local.len().div_ceil(W);
             for (lanes, (pairs, plays)) in pairs
@@ -306,7 +301,7 @@ impl<'a, P: KeyPair<'a>> Kernel for SampleLanes<'a, P> {
                         }
                         for (square, v) in rotations
                             .iter_mut()
-                            .zip(pair.rotations::<W, S>(strip, chunk))
+                            .zip(pair.rotations::<W, V>(strip, chunk))
                         {
                             square[lane] = v;
                         }
@@ -317,7 +312,7 @@ impl<'a, P: KeyPair<'a>> Kernel for SampleLanes<'a, P> {
                             prefetch(joint);
                         }
                     }
-                    spread::<W, S, 4>(&rotations, ROTATION, lanes, chunk, local);
+                    spread(&rotations, ROTATION, lanes, chunk, local);
                 }
             }
             let mut moving = false;
@@ -350,12 +345,12 @@ impl<'a, P: KeyPair<'a>> Kernel for SampleLanes<'a, P> {
                         }
                         let clip = play.map_or(*first, |(clip, _)| clip);
                         let still = clip.still(stills, strip);
-                        let v = pair.vectors::<W, S>(strip, chunk, still);
+                        let v = pair.vectors::<W, V>(strip, chunk, still);
                         for (square, v) in vectors.iter_mut().zip(v) {
                             square[lane] = v;
                         }
                     }
-                    spread::<W, S, 6>(&vectors, TRANSLATION, lanes, chunk, local);
+                    spread(&vectors, TRANSLATION, lanes, chunk, local);
                 }
             }
         }
@@ -364,8 +359,8 @@ impl<'a, P: KeyPair<'a>> Kernel for SampleLanes<'a, P> {
 
 /// Transposes `[row][instance][joint]` of `W` instances and joints to `[joint][first + row][instance]`.
 #[inline(always)]
-fn spread<const W: usize, S: Simd<W>, const R: usize>(
-    rows: &[[S::V; W]; R],
+fn spread<const W: usize, V: Simd<W>, const R: usize>(
+    rows: &[[V; W]; R],
     first: usize,
     lanes: usize,
     chunk: usize,
@@ -373,9 +368,9 @@ fn spread<const W: usize, S: Simd<W>, const R: usize>(
 ) {
     for (row, square) in rows.iter().enumerate() {
         let mut square = *square;
-        S::transpose(&mut square);
+        V::transpose(&mut square);
         for (local, v) in local.iter_mut().skip(chunk * W).zip(square) {
-            S::store(v, &mut local[first + row].as_chunks_mut().0[lanes]);
+            v.store(&mut local[first + row].as_chunks_mut().0[lanes]);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::joint_strip::STRIP;
 use super::sample_lanes::{AnyPair, ClipRows, KeyPair, Stills};
 use super::{Local, ROTATION, TRANSLATION};
-use crate::simd::{self, Isa, Kernel, Simd, store_rows};
+use crate::simd::{self, Isa, Kernel, Simd};
 
 /// Writes the local pose of one instance, 16 neighbouring joints in the lanes of each item.
 pub(super) fn sample_strips(
@@ -33,15 +33,15 @@ struct SampleStrips<'a> {
 
 impl Kernel for SampleStrips<'_> {
     #[inline(always)] // to take on the caller's instruction set
-    fn run<const W: usize, S: Simd<W>>(self) {
-        let pair = AnyPair::new::<W, S>(self.clip, self.time);
+    fn run<const W: usize, V: Simd<W>>(self) {
+        let pair = AnyPair::new::<W, V>(self.clip, self.time);
         for (strip, local) in self.local.iter_mut().enumerate() {
             let still = self.clip.still(self.stills, strip);
             for chunk in 0..STRIP / W {
-                let rotations = pair.rotations::<W, S>(strip, chunk);
-                store_rows::<STRIP, W, S>(&rotations, &mut local[ROTATION..], chunk);
-                let vectors = pair.vectors::<W, S>(strip, chunk, still);
-                store_rows::<STRIP, W, S>(&vectors, &mut local[TRANSLATION..], chunk);
+                let rotations = pair.rotations::<W, V>(strip, chunk);
+                V::store_rows(&rotations, &mut local[ROTATION..], chunk);
+                let vectors = pair.vectors::<W, V>(strip, chunk, still);
+                V::store_rows(&vectors, &mut local[TRANSLATION..], chunk);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::crowd::BLOCK;
 use crate::model::Channel;
-use crate::simd::{self, Isa, Kernel, Scalar};
+use crate::simd::{self, Isa, Kernel};
 
 /// A joint's local pose in `N` instances: rotation x y z w, translation x y z, scale x y z.
 pub type Local<const N: usize> = [[f32; N]; 10];
@@ -30,6 +30,6 @@ pub(super) fn run_lanes<const N: usize, K: Kernel>(isa: Isa, kernel: K) {
     if const { N == BLOCK } {
         simd::run(isa, kernel)
     } else {
-        kernel.run::<1, Scalar>()
+        kernel.run::<1, f32>()
     }
 }

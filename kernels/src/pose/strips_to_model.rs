@@ -70,13 +70,13 @@ struct StripsToModel<'a> {
 
 impl Kernel for StripsToModel<'_> {
     #[inline(always)] // as all here: to take on the caller's instruction set
-    fn run<const W: usize, S: Simd<W>>(self) {
+    fn run<const W: usize, V: Simd<W>>(self) {
         let model = self.model;
         for (chunk, model) in model.chunks_mut(W).enumerate() {
             let strip = &self.local[chunk * W / STRIP];
-            let numbers = affine::<STRIP, W, S>(strip, chunk * W % STRIP / W);
+            let numbers = affine::<STRIP, W, V>(strip, chunk * W % STRIP / W);
             for (row, numbers) in numbers.as_chunks::<4>().0.iter().enumerate() {
-                for (matrix, four) in model.iter_mut().zip(S::columns(*numbers)) {
+                for (matrix, four) in model.iter_mut().zip(V::columns(*numbers)) {
                     matrix.as_chunks_mut().0[row] = four.to_array();
                 }
             }
@@ -86,7 +86,7 @@ impl Kernel for StripsToModel<'_> {
         }
         for LevelJoint { joint, parent } in &self.levels.0 {
             let own = vectors(&model[usize::from(*joint)]);
-            let matrix = S::product_128(&model[usize::from(*parent)], &own);
+            let matrix = V::product_128(&model[usize::from(*parent)], &own);
             write(&matrix, &mut model[usize::from(*joint)]);
         }
     }
@@ -121,11 +121,11 @@ struct PaletteOfOne<'a> {
 
 impl Kernel for PaletteOfOne<'_> {
     #[inline(always)]
-    fn run<const W: usize, S: Simd<W>>(self) {
+    fn run<const W: usize, V: Simd<W>>(self) {
         let inputs = self.joints.iter().zip(self.inverse_binds);
         for (out, (joint, inverse_bind)) in self.palette.iter_mut().zip(inputs) {
             let model = &self.model[usize::from(*joint)];
-            write(&S::product_128(model, &vectors(inverse_bind)), out);
+            write(&V::product_128(model, &vectors(inverse_bind)), out);
         }
     }
 }

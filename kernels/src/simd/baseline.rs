@@ -5,12 +5,7 @@ use glam::{BVec4A, UVec4, Vec4};
 use half::f16;
 
 /// 128-bit vectors, which every target has. No fused multiply-add: it would be a function call on some targets.
-#[derive(Debug, Clone, Copy)]
-pub struct Baseline;
-
-impl Simd<4> for Baseline {
-    type V = Vec4;
-
+impl Simd<4> for Vec4 {
     #[inline(always)] // as all below: these are single instructions
     fn splat(value: f32) -> Vec4 {
         Vec4::splat(value)
@@ -41,56 +36,40 @@ impl Simd<4> for Baseline {
         Vec4::new(a as f32, b as f32, c as f32, d as f32)
     }
     #[inline(always)]
-    fn store(v: Vec4, to: &mut [f32; 4]) {
-        *to = v.to_array();
+    fn store(self, to: &mut [f32; 4]) {
+        *to = self.to_array();
     }
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    fn stream(v: Vec4, to: &mut [f32; 4]) {
+    fn stream(self, to: &mut [f32; 4]) {
         use std::arch::x86_64::{__m128, _mm_stream_ps};
         if to.as_ptr().cast::<__m128>().is_aligned() {
             // SAFETY: the pointer is aligned and valid for 16 bytes; every x86-64 has SSE.
-            unsafe { _mm_stream_ps(to.as_mut_ptr(), v.into()) }
+            unsafe { _mm_stream_ps(to.as_mut_ptr(), self.into()) }
         } else {
-            Self::store(v, to);
+            self.store(to);
         }
     }
     #[inline(always)]
-    fn add(a: Vec4, b: Vec4) -> Vec4 {
-        a + b
+    fn mul_add(self, b: Vec4, c: Vec4) -> Vec4 {
+        self * b + c
     }
     #[inline(always)]
-    fn sub(a: Vec4, b: Vec4) -> Vec4 {
-        a - b
+    fn max(self, other: Vec4) -> Vec4 {
+        Self::max(self, other)
     }
     #[inline(always)]
-    fn mul(a: Vec4, b: Vec4) -> Vec4 {
-        a * b
+    fn min(self, other: Vec4) -> Vec4 {
+        Self::min(self, other)
     }
     #[inline(always)]
-    fn div(a: Vec4, b: Vec4) -> Vec4 {
-        a / b
-    }
-    #[inline(always)]
-    fn mul_add(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
-        a * b + c
-    }
-    #[inline(always)]
-    fn max(a: Vec4, b: Vec4) -> Vec4 {
-        a.max(b)
-    }
-    #[inline(always)]
-    fn min(a: Vec4, b: Vec4) -> Vec4 {
-        a.min(b)
-    }
-    #[inline(always)]
-    fn inverse_sqrt(v: Vec4) -> Vec4 {
-        let root = v.to_array().map(f32::sqrt);
+    fn inverse_sqrt(self) -> Vec4 {
+        let root = self.to_array().map(f32::sqrt);
         Vec4::ONE / Vec4::from_array(root)
     }
     #[inline(always)]
-    fn copysign(a: Vec4, b: Vec4) -> Vec4 {
-        a.copysign(b)
+    fn copysign(self, sign: Vec4) -> Vec4 {
+        Self::copysign(self, sign)
     }
     #[inline(always)]
     fn select_negative(by: Vec4, a: Vec4, b: Vec4) -> Vec4 {
@@ -133,8 +112,8 @@ impl Simd<4> for Baseline {
         rows
     }
     #[inline(always)]
-    fn to_half(v: Vec4) -> Vec4 {
-        Vec4::from_array(v.to_array().map(|number| f16::from_f32(number).to_f32()))
+    fn to_half(self) -> Vec4 {
+        Vec4::from_array(self.to_array().map(|number| f16::from_f32(number).to_f32()))
     }
     #[inline(always)]
     fn pack_half(low: Vec4, high: Vec4) -> Vec4 {

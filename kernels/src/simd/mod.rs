@@ -17,24 +17,21 @@ mod vector;
 
 pub use aligned::{Aligned, LINE};
 pub use isa::{Isa, VARIABLE};
-pub(crate) use scalar::Scalar;
-pub(crate) use vector::{
-    Simd, abs, dot3, dot3_add, fence, load_chunk, load_rows, prefetch, prefetch_at, store_rows,
-};
+pub(crate) use vector::{Simd, dot3, dot3_add, fence, prefetch, prefetch_at};
 
 #[cfg(target_arch = "x86_64")]
-use avx2::Avx2;
+use avx2::F32x8;
 #[cfg(target_arch = "x86_64")]
-use avx512::Avx512;
-use baseline::Baseline;
+use avx512::F32x16;
+use glam::Vec4;
 
 /// A computation whose body compiles for every instruction set. A kernel of several sizes has a type, and so a body, for
 /// each: the compiler takes disproportionately long for a body that contains several.
 pub(crate) trait Kernel {
-    /// The body. It must be `#[inline(always)]`, and so must everything that it calls with `S`. Closures (and functions
+    /// The body. It must be `#[inline(always)]`, and so must everything that it calls with `V`. Closures (and functions
     /// that take them, such as `array::from_fn` and `map`) do not take on the caller's instruction set unless they
     /// happen to be inlined, so hot loops use none.
-    fn run<const W: usize, S: Simd<W>>(self);
+    fn run<const W: usize, V: Simd<W>>(self);
 }
 
 /// Runs a kernel on an instruction set; the baseline, or scalars in a build without it, replace one that is not
@@ -52,9 +49,9 @@ pub(crate) fn run<K: Kernel>(isa: Isa, kernel: K) {
             unsafe { run_avx2(kernel) }
         }
         Isa::Baseline | Isa::Avx2 | Isa::Avx512 if const { Isa::Baseline.is_built() } => {
-            kernel.run::<4, Baseline>()
+            kernel.run::<4, Vec4>()
         }
-        _ => kernel.run::<1, Scalar>(),
+        _ => kernel.run::<1, f32>(),
     }
 }
 
@@ -63,7 +60,7 @@ pub(crate) fn lanes(isa: Isa) -> usize {
     struct Lanes<'a>(&'a mut usize);
     impl Kernel for Lanes<'_> {
         #[inline(always)]
-        fn run<const W: usize, S: Simd<W>>(self) {
+        fn run<const W: usize, V: Simd<W>>(self) {
             *self.0 = W;
         }
     }
@@ -81,20 +78,20 @@ pub(crate) fn run_128<K: Kernel>(isa: Isa, kernel: K) {
             // SAFETY: `is_available` detected every feature that `run_avx2` enables.
             unsafe { run_avx2(kernel) }
         }
-        _ => kernel.run::<4, Baseline>(),
+        _ => kernel.run::<4, Vec4>(),
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
 fn run_avx512<K: Kernel>(kernel: K) {
-    kernel.run::<16, Avx512>()
+    kernel.run::<16, F32x16>()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn run_avx2<K: Kernel>(kernel: K) {
-    kernel.run::<8, Avx2>()
+    kernel.run::<8, F32x8>()
 }
 
 #[cfg(test)]

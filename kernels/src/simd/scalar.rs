@@ -4,13 +4,7 @@ use super::vector::Simd;
 use glam::Vec4;
 use half::f16;
 
-/// Scalar code, without vectors.
-#[derive(Debug, Clone, Copy)]
-pub struct Scalar;
-
-impl Simd<1> for Scalar {
-    type V = f32;
-
+impl Simd<1> for f32 {
     #[inline(always)] // as all below: these are single instructions
     fn splat(value: f32) -> f32 {
         value
@@ -31,44 +25,28 @@ impl Simd<1> for Scalar {
         (u32::from_le_bytes(bytes) & masks.to_bits()) as f32
     }
     #[inline(always)]
-    fn store(v: f32, to: &mut [f32; 1]) {
-        to[0] = v;
+    fn store(self, to: &mut [f32; 1]) {
+        to[0] = self;
     }
     #[inline(always)]
-    fn add(a: f32, b: f32) -> f32 {
-        a + b
+    fn mul_add(self, b: f32, c: f32) -> f32 {
+        self * b + c
     }
     #[inline(always)]
-    fn sub(a: f32, b: f32) -> f32 {
-        a - b
+    fn max(self, other: f32) -> f32 {
+        if self > other { self } else { other }
     }
     #[inline(always)]
-    fn mul(a: f32, b: f32) -> f32 {
-        a * b
+    fn min(self, other: f32) -> f32 {
+        if self < other { self } else { other }
     }
     #[inline(always)]
-    fn div(a: f32, b: f32) -> f32 {
-        a / b
+    fn inverse_sqrt(self) -> f32 {
+        1.0 / self.sqrt()
     }
     #[inline(always)]
-    fn mul_add(a: f32, b: f32, c: f32) -> f32 {
-        a * b + c
-    }
-    #[inline(always)]
-    fn max(a: f32, b: f32) -> f32 {
-        if a > b { a } else { b }
-    }
-    #[inline(always)]
-    fn min(a: f32, b: f32) -> f32 {
-        if a < b { a } else { b }
-    }
-    #[inline(always)]
-    fn inverse_sqrt(v: f32) -> f32 {
-        1.0 / v.sqrt()
-    }
-    #[inline(always)]
-    fn copysign(a: f32, b: f32) -> f32 {
-        a.copysign(b)
+    fn copysign(self, sign: f32) -> f32 {
+        Self::copysign(self, sign)
     }
     #[inline(always)]
     fn select_negative(by: f32, a: f32, b: f32) -> f32 {
@@ -81,8 +59,8 @@ impl Simd<1> for Scalar {
         f32::from_bits(low | high << 16)
     }
     #[inline(always)]
-    fn to_half(v: f32) -> f32 {
-        f16::from_f32(v).to_f32()
+    fn to_half(self) -> f32 {
+        f16::from_f32(self).to_f32()
     }
     #[inline(always)]
     fn pack_half(low: f32, high: f32) -> f32 {

@@ -2,69 +2,87 @@
 
 use super::aligned::LINE;
 use glam::Vec4;
+use std::ops::{Add, Div, Mul, Sub};
 
-/// An instruction set's vectors of `W` floats.
+/// `W` floats in a register of an instruction set.
 ///
 /// Implementations are entered only through [`super::run`] (or after the same detection), which makes their intrinsics
 /// sound.
-pub trait Simd<const W: usize>: Copy {
-    /// `W` floats in a register.
-    type V: Copy;
-
+pub trait Simd<const W: usize>:
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+{
     /// The same float in all lanes.
-    fn splat(value: f32) -> Self::V;
+    fn splat(value: f32) -> Self;
     /// Loads `W` floats, unaligned.
-    fn load(from: &[f32; W]) -> Self::V;
+    fn load(from: &[f32; W]) -> Self;
     /// Numbers that do not fill bytes, as floats. Each lane takes three bytes from the window of its quad of lanes: those
     /// whose indices, at most 7 for the first, are the three lower bytes of its bits in `picks`. It keeps the bits that
     /// are set in `masks`.
-    fn pick(windows: [&[u8; 16]; 4], picks: Self::V, masks: Self::V) -> Self::V;
+    fn pick(windows: [&[u8; 16]; 4], picks: Self, masks: Self) -> Self;
     /// Stores `W` floats, unaligned.
-    fn store(v: Self::V, to: &mut [f32; W]);
+    fn store(self, to: &mut [f32; W]);
     /// Stores past the caches if the instruction set can and `to` is aligned to the vector, otherwise as
     /// [`Simd::store`].
     #[inline(always)] // to take on the caller's instruction set
-    fn stream(v: Self::V, to: &mut [f32; W]) {
-        Self::store(v, to);
+    fn stream(self, to: &mut [f32; W]) {
+        self.store(to);
     }
-    /// `a + b`.
-    fn add(a: Self::V, b: Self::V) -> Self::V;
-    /// `a - b`.
-    fn sub(a: Self::V, b: Self::V) -> Self::V;
-    /// `a * b`.
-    fn mul(a: Self::V, b: Self::V) -> Self::V;
-    /// `a / b`.
-    fn div(a: Self::V, b: Self::V) -> Self::V;
-    /// `a * b + c`, fused where the instruction set does that.
-    fn mul_add(a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    /// Loads lanes `W * chunk..` of a row of `N`.
+    #[inline(always)] // to take on the caller's instruction set
+    fn load_chunk<const N: usize>(row: &[f32; N], chunk: usize) -> Self {
+        Self::load(&row.as_chunks().0[chunk])
+    }
+    /// Loads lanes `W * chunk..` of each row.
+    #[inline(always)] // to take on the caller's instruction set
+    fn load_rows<const N: usize, const R: usize>(rows: &[[f32; N]; R], chunk: usize) -> [Self; R] {
+        let mut loaded = [Self::splat(0.0); R];
+        for (v, row) in loaded.iter_mut().zip(rows) {
+            *v = Self::load_chunk(row, chunk);
+        }
+        loaded
+    }
+    /// Stores vectors to lanes `W * chunk..` of the rows, as many as there are of both.
+    #[inline(always)] // to take on the caller's instruction set
+    fn store_rows<const N: usize>(values: &[Self], rows: &mut [[f32; N]], chunk: usize) {
+        for (row, v) in rows.iter_mut().zip(values) {
+            v.store(&mut row.as_chunks_mut().0[chunk]);
+        }
+    }
+    /// `self * b + c`, fused where the instruction set does that.
+    fn mul_add(self, b: Self, c: Self) -> Self;
     /// The larger one.
-    fn max(a: Self::V, b: Self::V) -> Self::V;
+    fn max(self, other: Self) -> Self;
     /// The smaller one.
-    fn min(a: Self::V, b: Self::V) -> Self::V;
-    /// `1 / sqrt(v)` within 4e-7 for normal `v`.
-    fn inverse_sqrt(v: Self::V) -> Self::V;
-    /// Magnitude of `a`, sign of `b`.
-    fn copysign(a: Self::V, b: Self::V) -> Self::V;
+    fn min(self, other: Self) -> Self;
+    /// `1 / sqrt(self)` within 4e-7 for normal numbers.
+    fn inverse_sqrt(self) -> Self;
+    /// The magnitude with the sign of another number.
+    fn copysign(self, sign: Self) -> Self;
+    /// Magnitude.
+    #[inline(always)] // to take on the caller's instruction set
+    fn abs(self) -> Self {
+        self.copysign(Self::splat(1.0))
+    }
     /// `a` in lanes where the sign bit of `by` is set, otherwise `b`.
-    fn select_negative(by: Self::V, a: Self::V, b: Self::V) -> Self::V;
+    fn select_negative(by: Self, a: Self, b: Self) -> Self;
     /// Two numbers within +-32767 as rounded 16-bit integers, `low` in the lower half of each lane's bits.
-    fn pack_16(low: Self::V, high: Self::V) -> Self::V;
+    fn pack_16(low: Self, high: Self) -> Self;
     /// The nearest 16-bit floats, as floats; of two equally near the even one.
-    fn to_half(v: Self::V) -> Self::V;
+    fn to_half(self) -> Self;
     /// The bits of the nearest 16-bit floats, those of `low` in the lower half of each lane's bits.
-    fn pack_half(low: Self::V, high: Self::V) -> Self::V;
+    fn pack_half(low: Self, high: Self) -> Self;
     /// Transposes `W` rows of `W` floats.
-    fn transpose(rows: &mut [Self::V; W]);
+    fn transpose(rows: &mut [Self; W]);
     /// Four numbers of each lane, as a vector for each lane.
-    fn columns(rows: [Self::V; 4]) -> [Vec4; W];
+    fn columns(rows: [Self; 4]) -> [Vec4; W];
     /// The reverse of [`Simd::columns`].
-    fn rows(columns: &[Vec4; W]) -> [Self::V; 4];
+    fn rows(columns: &[Vec4; W]) -> [Self; 4];
     /// The numbers of `W` vertices, given number by number, one vertex after the other.
     #[inline(always)] // to take on the caller's instruction set
-    fn interleave<const N: usize>(rows: &[Self::V; N]) -> [Self::V; N] {
+    fn interleave<const N: usize>(rows: &[Self; N]) -> [Self; N] {
         let mut numbers = [[0.0; W]; N];
         for (numbers, row) in numbers.iter_mut().zip(rows) {
-            Self::store(*row, numbers);
+            row.store(numbers);
         }
         let mut out = *rows;
         for (index, out) in out.iter_mut().enumerate() {
@@ -79,10 +97,10 @@ pub trait Simd<const W: usize>: Copy {
     }
     /// The last `count` lanes of `before`, at most `W`, and after them the first ones of `after`.
     #[inline(always)] // to take on the caller's instruction set
-    fn joined(before: Self::V, after: Self::V, count: usize) -> Self::V {
+    fn joined(before: Self, after: Self, count: usize) -> Self {
         let mut both = [[0.0; W]; 2];
-        Self::store(before, &mut both[0]);
-        Self::store(after, &mut both[1]);
+        before.store(&mut both[0]);
+        after.store(&mut both[1]);
         let mut all = [0.0; W];
         all.copy_from_slice(&both.as_flattened()[W - count..][..W]);
         Self::load(&all)
@@ -119,56 +137,16 @@ pub trait Simd<const W: usize>: Copy {
     }
 }
 
-/// Magnitude.
-#[inline(always)] // to take on the caller's instruction set
-pub fn abs<const W: usize, S: Simd<W>>(v: S::V) -> S::V {
-    S::copysign(v, S::splat(1.0))
-}
-
-/// Loads lanes `W * chunk..` of a row of `N`.
-#[inline(always)] // as above
-pub fn load_chunk<const N: usize, const W: usize, S: Simd<W>>(
-    row: &[f32; N],
-    chunk: usize,
-) -> S::V {
-    S::load(&row.as_chunks().0[chunk])
-}
-
-/// Loads lanes `W * chunk..` of each row.
-#[inline(always)] // as above
-pub fn load_rows<const N: usize, const W: usize, S: Simd<W>, const R: usize>(
-    rows: &[[f32; N]; R],
-    chunk: usize,
-) -> [S::V; R] {
-    let mut loaded = [S::splat(0.0); R];
-    for (v, row) in loaded.iter_mut().zip(rows) {
-        *v = load_chunk::<N, W, S>(row, chunk);
-    }
-    loaded
-}
-
-/// Stores vectors to lanes `W * chunk..` of the rows, as many as there are of both.
-#[inline(always)] // as above
-pub fn store_rows<const N: usize, const W: usize, S: Simd<W>>(
-    values: &[S::V],
-    rows: &mut [[f32; N]],
-    chunk: usize,
-) {
-    for (row, v) in rows.iter_mut().zip(values) {
-        S::store(*v, &mut row.as_chunks_mut().0[chunk]);
-    }
-}
-
 /// `x * v[0] + y * v[1] + z * v[2] + t`.
-#[inline(always)] // as above
-pub fn dot3_add<const W: usize, S: Simd<W>>([x, y, z]: [S::V; 3], v: [S::V; 3], t: S::V) -> S::V {
-    S::mul_add(x, v[0], S::mul_add(y, v[1], S::mul_add(z, v[2], t)))
+#[inline(always)] // to take on the caller's instruction set
+pub fn dot3_add<const W: usize, V: Simd<W>>([x, y, z]: [V; 3], v: [V; 3], t: V) -> V {
+    x.mul_add(v[0], y.mul_add(v[1], z.mul_add(v[2], t)))
 }
 
 /// `x * v[0] + y * v[1] + z * v[2]`.
 #[inline(always)] // as above
-pub fn dot3<const W: usize, S: Simd<W>>([x, y, z]: [S::V; 3], v: [S::V; 3]) -> S::V {
-    S::mul_add(x, v[0], S::mul_add(y, v[1], S::mul(z, v[2])))
+pub fn dot3<const W: usize, V: Simd<W>>([x, y, z]: [V; 3], v: [V; 3]) -> V {
+    x.mul_add(v[0], y.mul_add(v[1], z * v[2]))
 }
 
 /// Prefetches an item's cache lines.

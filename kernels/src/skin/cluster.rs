@@ -107,7 +107,7 @@ struct ClusterKernel<'a, const FLOATS: usize, const WORDS: usize> {
 
 impl<const FLOATS: usize, const WORDS: usize> Kernel for ClusterKernel<'_, FLOATS, WORDS> {
     #[inline(always)] // as all here: to take on the caller's instruction set
-    fn run<const W: usize, S: Simd<W>>(self) {
+    fn run<const W: usize, V: Simd<W>>(self) {
         let normals = if WORDS < FLOATS {
             before_packing(self.format.normals)
         } else {
@@ -116,18 +116,18 @@ impl<const FLOATS: usize, const WORDS: usize> Kernel for ClusterKernel<'_, FLOAT
         // Each treatment has its own body, so that clusters do not ask for it. With packing, or with tangents in other than
         // 256-bit vectors, one body for all is not slower.
         match normals {
-            _ if WORDS < FLOATS || (W != 8 && FLOATS > POINT) => self.each::<W, S>(normals),
-            _ if FLOATS < POINT => self.each::<W, S>(Normals::Raw),
-            Normals::Raw => self.each::<W, S>(Normals::Raw),
-            Normals::Unit => self.each::<W, S>(Normals::Unit),
-            Normals::Exact => self.each::<W, S>(Normals::Exact),
+            _ if WORDS < FLOATS || (W != 8 && FLOATS > POINT) => self.each::<W, V>(normals),
+            _ if FLOATS < POINT => self.each::<W, V>(Normals::Raw),
+            Normals::Raw => self.each::<W, V>(Normals::Raw),
+            Normals::Unit => self.each::<W, V>(Normals::Unit),
+            Normals::Exact => self.each::<W, V>(Normals::Exact),
         }
     }
 }
 
 impl<const FLOATS: usize, const WORDS: usize> ClusterKernel<'_, FLOATS, WORDS> {
     #[inline(always)]
-    fn each<const W: usize, S: Simd<W>>(self, normals: Normals) {
+    fn each<const W: usize, V: Simd<W>>(self, normals: Normals) {
         let Self {
             clusters,
             vertices,
@@ -151,7 +151,7 @@ impl<const FLOATS: usize, const WORDS: usize> ClusterKernel<'_, FLOATS, WORDS> {
         // A cluster is written after the next one is computed, so that shuffles and stores run beside multiplications.
         // It gains only where registers hold the numbers of both, and nothing is packed.
         let is_held = W == 16 && FLOATS <= POINT && WORDS == FLOATS;
-        let mut held = [S::splat(0.0); MOST_FLOATS];
+        let mut held = [V::splat(0.0); MOST_FLOATS];
         for (index, ((&count, points), own_vertices)) in clusters
             .joint_counts
             .iter()
@@ -170,26 +170,26 @@ impl<const FLOATS: usize, const WORDS: usize> ClusterKernel<'_, FLOATS, WORDS> {
                 );
             }
             // SAFETY: joints are less than `entries`, the length of `palette`.
-            let m = unsafe { blend::<W, S>(palette, own_joints, own_weights) };
-            let numbers = skinned::<W, S, FLOATS>(points, tangents.get(index), &m, normals);
+            let m = unsafe { blend::<W, V>(palette, own_joints, own_weights) };
+            let numbers = skinned::<W, V, FLOATS>(points, tangents.get(index), &m, normals);
             if !is_held {
                 // SAFETY: vertices are less than `vertex_count`, and `out` has words for as many.
                 unsafe {
-                    write::<W, S, FLOATS, WORDS>(&clusters.cube, &numbers, own_vertices, out)
+                    write::<W, V, FLOATS, WORDS>(&clusters.cube, &numbers, own_vertices, out)
                 };
                 continue;
             }
             if let Some(before) = index.checked_sub(1) {
                 // SAFETY: as above.
                 unsafe {
-                    write::<W, S, FLOATS, WORDS>(&clusters.cube, &held, &vertices[before], out)
+                    write::<W, V, FLOATS, WORDS>(&clusters.cube, &held, &vertices[before], out)
                 };
             }
             held = numbers;
         }
         if let (true, Some(last)) = (is_held, vertices.last()) {
             // SAFETY: as above.
-            unsafe { write::<W, S, FLOATS, WORDS>(&clusters.cube, &held, last, out) };
+            unsafe { write::<W, V, FLOATS, WORDS>(&clusters.cube, &held, last, out) };
         }
     }
 }
@@ -199,23 +199,23 @@ impl<const FLOATS: usize, const WORDS: usize> ClusterKernel<'_, FLOATS, WORDS> {
 /// # Safety
 /// `out` must have `WORDS` words for each vertex up to the largest of `vertices`.
 #[inline(always)]
-unsafe fn write<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: usize>(
+unsafe fn write<const W: usize, V: Simd<W>, const FLOATS: usize, const WORDS: usize>(
     cube: &Cube,
-    numbers: &[S::V; MOST_FLOATS],
+    numbers: &[V; MOST_FLOATS],
     vertices: &[u32; W],
     out: &mut [f32],
 ) {
-    let mut words = [S::splat(0.0); 12];
+    let mut words = [V::splat(0.0); 12];
     if WORDS < FLOATS {
-        words[..MOST_PACKED].copy_from_slice(&pack::<W, S>(cube, numbers, FLOATS));
+        words[..MOST_PACKED].copy_from_slice(&pack(cube, numbers, FLOATS));
     } else {
         words[..MOST_FLOATS].copy_from_slice(numbers);
     }
     let [a, b, c, d, e, f, g, h, i, j, k, l] = words;
     // The first, second and third four words of each vertex.
-    let first = S::columns([a, b, c, d]);
-    let second = S::columns([e, f, g, h]);
-    let third = S::columns([i, j, k, l]);
+    let first = V::columns([a, b, c, d]);
+    let second = V::columns([e, f, g, h]);
+    let third = V::columns([i, j, k, l]);
     for (((&vertex, first), second), third) in vertices.iter().zip(first).zip(second).zip(third) {
         // SAFETY: the caller's promise.
         let out = unsafe {

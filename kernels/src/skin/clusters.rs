@@ -256,27 +256,27 @@ pub(super) struct ClusterBlock<'a> {
 /// # Safety
 /// `joints` must be less than the palette's length.
 #[inline(always)]
-pub(super) unsafe fn blend<const W: usize, S: Simd<W>>(
+pub(super) unsafe fn blend<const W: usize, V: Simd<W>>(
     palette: &[Rows],
     joints: &[u16],
     weights: &[[f32; W]],
-) -> Matrix<S::V> {
-    let mut m = [S::splat(0.0); 12];
+) -> Matrix<V> {
+    let mut m = [V::splat(0.0); 12];
     let ([first, joints @ ..], [first_weight, weights @ ..]) = (joints, weights) else {
         return m;
     };
     // SAFETY: the caller's promise.
     let entry = unsafe { palette.get_unchecked(usize::from(*first)) };
-    let weight = S::load(first_weight);
+    let weight = V::load(first_weight);
     for (sum, number) in m.iter_mut().zip(entry) {
-        *sum = S::mul(weight, S::splat(*number));
+        *sum = weight * V::splat(*number);
     }
     for (&joint, weight) in joints.iter().zip(weights) {
         // SAFETY: as above.
         let entry = unsafe { palette.get_unchecked(usize::from(joint)) };
-        let weight = S::load(weight);
+        let weight = V::load(weight);
         for (sum, number) in m.iter_mut().zip(entry) {
-            *sum = S::mul_add(weight, S::splat(*number), *sum);
+            *sum = weight.mul_add(V::splat(*number), *sum);
         }
     }
     m
@@ -285,28 +285,28 @@ pub(super) unsafe fn blend<const W: usize, S: Simd<W>>(
 /// The first `FLOATS` numbers of a cluster's skinned vertices, in the order of [`VertexFormat::floats`]; zeros follow.
 /// Tangents that are missing are zero.
 #[inline(always)]
-pub(super) fn skinned<const W: usize, S: Simd<W>, const FLOATS: usize>(
+pub(super) fn skinned<const W: usize, V: Simd<W>, const FLOATS: usize>(
     [x, y, z, a, b, c]: &[[f32; W]; POINT],
     tangent: Option<&[[f32; W]; TANGENT]>,
-    m: &Matrix<S::V>,
+    m: &Matrix<V>,
     normals: Normals,
-) -> [S::V; MOST_FLOATS] {
-    let mut out = [S::splat(0.0); MOST_FLOATS];
-    out[..3].copy_from_slice(&moved::<W, S>(m, [S::load(x), S::load(y), S::load(z)]));
+) -> [V; MOST_FLOATS] {
+    let mut out = [V::splat(0.0); MOST_FLOATS];
+    out[..3].copy_from_slice(&moved(m, [V::load(x), V::load(y), V::load(z)]));
     if FLOATS >= 6 {
-        out[3..6].copy_from_slice(&rotated_normal::<W, S>(
+        out[3..6].copy_from_slice(&rotated_normal(
             m,
-            [S::load(a), S::load(b), S::load(c)],
+            [V::load(a), V::load(b), V::load(c)],
             normals,
         ));
     }
     if let (10, Some([x, y, z, handedness])) = (FLOATS, tangent) {
-        out[6..9].copy_from_slice(&rotated_tangent::<W, S>(
+        out[6..9].copy_from_slice(&rotated_tangent(
             m,
-            [S::load(x), S::load(y), S::load(z)],
+            [V::load(x), V::load(y), V::load(z)],
             normals,
         ));
-        out[9] = S::load(handedness);
+        out[9] = V::load(handedness);
     }
     out
 }

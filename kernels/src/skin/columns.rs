@@ -81,18 +81,18 @@ struct PartKernel<'a, const FLOATS: usize, const INFLUENCES: usize>(Part<'a>);
 impl<const FLOATS: usize, const INFLUENCES: usize> Kernel for PartKernel<'_, FLOATS, INFLUENCES> {
     /// Chooses the body. Where there are normals, each treatment has its own, so that vertices do not ask for it.
     #[inline(always)] // as all here: to take on the caller's instruction set
-    fn run<const W: usize, S: Simd<W>>(self) {
+    fn run<const W: usize, V: Simd<W>>(self) {
         match (FLOATS, self.0.normals) {
-            (3, _) | (_, Normals::Raw) => self.each::<W, S>(Normals::Raw),
-            (_, Normals::Unit) => self.each::<W, S>(Normals::Unit),
-            (_, Normals::Exact) => self.each::<W, S>(Normals::Exact),
+            (3, _) | (_, Normals::Raw) => self.each::<W, V>(Normals::Raw),
+            (_, Normals::Unit) => self.each::<W, V>(Normals::Unit),
+            (_, Normals::Exact) => self.each::<W, V>(Normals::Exact),
         }
     }
 }
 
 impl<const FLOATS: usize, const INFLUENCES: usize> PartKernel<'_, FLOATS, INFLUENCES> {
     #[inline(always)]
-    fn each<const W: usize, S: Simd<W>>(self, normals: Normals) {
+    fn each<const W: usize, V: Simd<W>>(self, normals: Normals) {
         let Part {
             mesh,
             shape,
@@ -123,16 +123,16 @@ impl<const FLOATS: usize, const INFLUENCES: usize> PartKernel<'_, FLOATS, INFLUE
                 .zip(&mesh_normals[range.clone()]);
             for (index, ((joints, weights), (p, n))) in pairs.zip(points).enumerate() {
                 // SAFETY: a mesh's joints are less than its entries, and the palette has as many.
-                let [x, y, z, t] = unsafe { columns::<W, S>(palette, joints, weights) };
+                let [x, y, z, t] = unsafe { columns::<W, V>(palette, joints, weights) };
                 let m = [x, y, z];
-                let mut numbers = [transform::<W, S>(m, *p, t), Vec4::ZERO, Vec4::ZERO];
+                let mut numbers = [transform::<W, V>(m, *p, t), Vec4::ZERO, Vec4::ZERO];
                 if FLOATS >= 6 {
-                    numbers[1] = moved_normal::<W, S>(m, *n, normals);
+                    numbers[1] = moved_normal::<W, V>(m, *n, normals);
                 }
                 if FLOATS >= 10 {
                     let [a, b, c, handedness] =
                         tangents.map_or([0.0; 4], |t| t[range.start + index]);
-                    numbers[2] = moved_tangent::<W, S>(m, [a, b, c], normals);
+                    numbers[2] = moved_tangent::<W, V>(m, [a, b, c], normals);
                     numbers[2].w = handedness;
                 }
                 for (at, v) in [0, 3, 6].into_iter().zip(numbers) {
@@ -160,35 +160,35 @@ struct PackKernel<'a, const FLOATS: usize, const WORDS: usize> {
 
 impl<const FLOATS: usize, const WORDS: usize> Kernel for PackKernel<'_, FLOATS, WORDS> {
     #[inline(always)]
-    fn run<const W: usize, S: Simd<W>>(self) {
+    fn run<const W: usize, V: Simd<W>>(self) {
         let Self { mesh, numbers, out } = self;
         let vertices = numbers.len() / FLOATS;
         let out = out.as_chunks_mut::<WORDS>().0;
         for (chunk, out) in out.chunks_mut(W).enumerate() {
             // [number][vertex], by transposes of squares: a square may reach into the next vertex.
-            let mut all = [S::splat(0.0); MOST_FLOATS + WIDEST];
+            let mut all = [V::splat(0.0); MOST_FLOATS + WIDEST];
             for start in (0..FLOATS).step_by(W) {
-                let mut square = [S::splat(0.0); W];
+                let mut square = [V::splat(0.0); W];
                 for (row, vertex) in square.iter_mut().zip(chunk * W..vertices) {
                     let rest = &numbers[vertex * FLOATS + start..];
                     if let Some(whole) = rest.first_chunk() {
-                        *row = S::load(whole);
+                        *row = V::load(whole);
                     } else {
                         let mut padded = [0.0; W];
                         padded[..rest.len()].copy_from_slice(rest);
-                        *row = S::load(&padded);
+                        *row = V::load(&padded);
                     }
                 }
-                S::transpose(&mut square);
+                V::transpose(&mut square);
                 all[start..][..W].copy_from_slice(&square);
             }
-            let packed = pack::<W, S>(mesh.cube(), all.first_chunk().unwrap(), FLOATS);
-            let mut square = [S::splat(0.0); W];
+            let packed = pack(mesh.cube(), all.first_chunk().unwrap(), FLOATS);
+            let mut square = [V::splat(0.0); W];
             square[..WORDS].copy_from_slice(&packed[..WORDS]);
-            S::transpose(&mut square);
+            V::transpose(&mut square);
             for (row, out) in square.iter().zip(out) {
                 let mut vertex = [0.0; W];
-                S::store(*row, &mut vertex);
+                row.store(&mut vertex);
                 out.copy_from_slice(&vertex[..WORDS]);
             }
         }
@@ -197,26 +197,26 @@ impl<const FLOATS: usize, const WORDS: usize> Kernel for PackKernel<'_, FLOATS, 
 
 /// `m * v + t`, by columns.
 #[inline(always)]
-pub(super) fn transform<const W: usize, S: Simd<W>>(
+pub(super) fn transform<const W: usize, V: Simd<W>>(
     [x, y, z]: [Vec4; 3],
     v: [f32; 3],
     t: Vec4,
 ) -> Vec4 {
-    let sum = S::mul_add_128(z, Vec4::splat(v[2]), t);
-    let sum = S::mul_add_128(y, Vec4::splat(v[1]), sum);
-    S::mul_add_128(x, Vec4::splat(v[0]), sum)
+    let sum = V::mul_add_128(z, Vec4::splat(v[2]), t);
+    let sum = V::mul_add_128(y, Vec4::splat(v[1]), sum);
+    V::mul_add_128(x, Vec4::splat(v[0]), sum)
 }
 
 /// A skinned normal, by columns.
 #[inline(always)]
-pub(super) fn moved_normal<const W: usize, S: Simd<W>>(
+pub(super) fn moved_normal<const W: usize, V: Simd<W>>(
     m: [Vec4; 3],
     n: [f32; 3],
     normals: Normals,
 ) -> Vec4 {
     match normals {
-        Normals::Raw => rotate::<W, S>(m, n),
-        Normals::Unit => unit(rotate::<W, S>(m, n)),
+        Normals::Raw => rotate::<W, V>(m, n),
+        Normals::Unit => unit(rotate::<W, V>(m, n)),
         Normals::Exact => {
             let [x, y, z] = [
                 Vec3A::from_vec4(m[0]),
@@ -231,12 +231,12 @@ pub(super) fn moved_normal<const W: usize, S: Simd<W>>(
 
 /// A skinned tangent, by columns.
 #[inline(always)]
-pub(super) fn moved_tangent<const W: usize, S: Simd<W>>(
+pub(super) fn moved_tangent<const W: usize, V: Simd<W>>(
     m: [Vec4; 3],
     t: [f32; 3],
     normals: Normals,
 ) -> Vec4 {
-    let tangent = rotate::<W, S>(m, t);
+    let tangent = rotate::<W, V>(m, t);
     if normals == Normals::Raw {
         tangent
     } else {
@@ -246,9 +246,9 @@ pub(super) fn moved_tangent<const W: usize, S: Simd<W>>(
 
 /// `m * v`, by columns.
 #[inline(always)]
-fn rotate<const W: usize, S: Simd<W>>([x, y, z]: [Vec4; 3], v: [f32; 3]) -> Vec4 {
-    let sum = S::mul_add_128(y, Vec4::splat(v[1]), z * Vec4::splat(v[2]));
-    S::mul_add_128(x, Vec4::splat(v[0]), sum)
+fn rotate<const W: usize, V: Simd<W>>([x, y, z]: [Vec4; 3], v: [f32; 3]) -> Vec4 {
+    let sum = V::mul_add_128(y, Vec4::splat(v[1]), z * Vec4::splat(v[2]));
+    V::mul_add_128(x, Vec4::splat(v[0]), sum)
 }
 
 /// The blended matrix of a vertex, column by column; the w components are not used.
@@ -256,7 +256,7 @@ fn rotate<const W: usize, S: Simd<W>>([x, y, z]: [Vec4; 3], v: [f32; 3]) -> Vec4
 /// # Safety
 /// Each joint is less than the length of the palette.
 #[inline(always)]
-unsafe fn columns<const W: usize, S: Simd<W>>(
+unsafe fn columns<const W: usize, V: Simd<W>>(
     palette: &[Rows],
     joints: &[u16],
     weights: &[f32],
@@ -265,7 +265,7 @@ unsafe fn columns<const W: usize, S: Simd<W>>(
     for (&joint, &weight) in joints.iter().zip(weights) {
         // SAFETY: the caller's.
         let entry = unsafe { palette.get_unchecked(usize::from(joint)) };
-        rows = Some(S::add_rows(weight, entry, rows));
+        rows = Some(V::add_rows(weight, entry, rows));
     }
     transposed(rows)
 }

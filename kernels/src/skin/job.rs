@@ -391,7 +391,7 @@ const BATCH: usize = 512;
 
 impl<P: Matrices> Kernel for JobKernel<'_, P> {
     #[inline(always)]
-    fn run<const W: usize, S: Simd<W>>(self) {
+    fn run<const W: usize, V: Simd<W>>(self) {
         let influences = self.input.influences;
         let mut joints = [0u16; BATCH];
         let mut weights = [0f32; BATCH];
@@ -430,13 +430,13 @@ impl<P: Matrices> Kernel for JobKernel<'_, P> {
             done += batch.count;
             // With the usual number of influences, vertices do not ask for the treatment of normals.
             match (influences, self.normals) {
-                (4, Normals::Raw) => self.skin::<W, S>(&batch, 4, Normals::Raw),
-                (4, Normals::Unit) => self.skin::<W, S>(&batch, 4, Normals::Unit),
-                (4, Normals::Exact) => self.skin::<W, S>(&batch, 4, Normals::Exact),
-                (1, normals) => self.skin::<W, S>(&batch, 1, normals),
-                (2, normals) => self.skin::<W, S>(&batch, 2, normals),
-                (8, normals) => self.skin::<W, S>(&batch, 8, normals),
-                (_, normals) => self.skin::<W, S>(&batch, influences, normals),
+                (4, Normals::Raw) => self.skin::<W, V>(&batch, 4, Normals::Raw),
+                (4, Normals::Unit) => self.skin::<W, V>(&batch, 4, Normals::Unit),
+                (4, Normals::Exact) => self.skin::<W, V>(&batch, 4, Normals::Exact),
+                (1, normals) => self.skin::<W, V>(&batch, 1, normals),
+                (2, normals) => self.skin::<W, V>(&batch, 2, normals),
+                (8, normals) => self.skin::<W, V>(&batch, 8, normals),
+                (_, normals) => self.skin::<W, V>(&batch, influences, normals),
             }
         }
     }
@@ -454,7 +454,7 @@ struct Batch<'a> {
 impl<P: Matrices> JobKernel<'_, P> {
     /// Skins the vertices of a batch; a constant number of influences is unrolled.
     #[inline(always)]
-    fn skin<const W: usize, S: Simd<W>>(&self, batch: &Batch, influences: usize, form: Normals) {
+    fn skin<const W: usize, V: Simd<W>>(&self, batch: &Batch, influences: usize, form: Normals) {
         let Self { input, output, .. } = self;
         let first = self.first + batch.done;
         let positions = input.positions.from(first);
@@ -469,16 +469,16 @@ impl<P: Matrices> JobKernel<'_, P> {
             unsafe {
                 let joints = batch.joints.components(vertex, influences);
                 let weights = batch.weights.components(vertex, influences);
-                let [x, y, z, t] = self.palette.blended::<W, S>(joints, weights);
+                let [x, y, z, t] = self.palette.blended::<W, V>(joints, weights);
                 let m = [x, y, z];
-                let position = transform::<W, S>(m, positions.floats(vertex), t);
+                let position = transform::<W, V>(m, positions.floats(vertex), t);
                 output.positions.store(place, position.xyz().to_array());
                 if let Some((from, to)) = normals {
-                    let normal = moved_normal::<W, S>(m, from.floats(vertex), form);
+                    let normal = moved_normal::<W, V>(m, from.floats(vertex), form);
                     to.store(place, normal.xyz().to_array());
                 }
                 if let Some((from, to)) = tangents {
-                    let tangent = moved_tangent::<W, S>(m, from.floats(vertex), form);
+                    let tangent = moved_tangent::<W, V>(m, from.floats(vertex), form);
                     to.store(place, tangent.xyz().to_array());
                 }
             }
@@ -493,7 +493,7 @@ trait Matrices: Copy {
     ///
     /// # Safety
     /// Each joint is less than the length of the palette.
-    unsafe fn blended<const W: usize, S: Simd<W>>(
+    unsafe fn blended<const W: usize, V: Simd<W>>(
         self,
         joints: &[[u8; 2]],
         weights: &[[u8; 4]],
@@ -502,7 +502,7 @@ trait Matrices: Copy {
 
 impl Matrices for &[Rows] {
     #[inline(always)]
-    unsafe fn blended<const W: usize, S: Simd<W>>(
+    unsafe fn blended<const W: usize, V: Simd<W>>(
         self,
         joints: &[[u8; 2]],
         weights: &[[u8; 4]],
@@ -511,7 +511,7 @@ impl Matrices for &[Rows] {
         for (joint, weight) in joints.iter().zip(weights) {
             // SAFETY: the caller's.
             let entry = unsafe { self.get_unchecked(usize::from(u16::from_ne_bytes(*joint))) };
-            rows = Some(S::add_rows(f32::from_ne_bytes(*weight), entry, rows));
+            rows = Some(V::add_rows(f32::from_ne_bytes(*weight), entry, rows));
         }
         transposed(rows)
     }
@@ -519,7 +519,7 @@ impl Matrices for &[Rows] {
 
 impl Matrices for &[[f32; 16]] {
     #[inline(always)]
-    unsafe fn blended<const W: usize, S: Simd<W>>(
+    unsafe fn blended<const W: usize, V: Simd<W>>(
         self,
         joints: &[[u8; 2]],
         weights: &[[u8; 4]],
@@ -530,7 +530,7 @@ impl Matrices for &[[f32; 16]] {
             let entry = unsafe { self.get_unchecked(usize::from(u16::from_ne_bytes(*joint))) };
             let weight = Vec4::splat(f32::from_ne_bytes(*weight));
             for (sum, column) in sums.iter_mut().zip(entry.as_chunks::<4>().0) {
-                *sum = S::mul_add_128(weight, Vec4::from_array(*column), *sum);
+                *sum = V::mul_add_128(weight, Vec4::from_array(*column), *sum);
             }
         }
         sums

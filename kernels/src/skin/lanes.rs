@@ -10,7 +10,7 @@ use crate::crowd::BLOCK;
 use crate::model::{Mesh, VertexRun};
 use crate::morph::MorphedLanes;
 use crate::pose::Affine;
-use crate::simd::{self, Isa, Kernel, Simd, load_chunk, store_rows};
+use crate::simd::{self, Isa, Kernel, Simd};
 use crate::vertex::{Normals, VertexFormat};
 use std::ops::Range;
 
@@ -78,7 +78,7 @@ impl<P: BlockPalette, const FLOATS: usize, const PACKED: usize> Kernel
     for LanesKernel<'_, P, FLOATS, PACKED>
 {
     #[inline(always)] // as all here: to take on the caller's instruction set
-    fn run<const W: usize, S: Simd<W>>(self) {
+    fn run<const W: usize, V: Simd<W>>(self) {
         let Self {
             palette,
             block:
@@ -120,7 +120,7 @@ impl<P: BlockPalette, const FLOATS: usize, const PACKED: usize> Kernel
         {
             // Rows of a full block are whole cache lines, so they are written to the output directly.
             let slots = interleaved_out.as_chunks_mut().0.as_chunks_mut().0;
-            filler.fill::<W, S, FLOATS, true>(
+            filler.fill::<W, V, FLOATS, true>(
                 0,
                 slots,
                 &mut Streams::new(&mut [], vertices, store),
@@ -148,16 +148,16 @@ impl<P: BlockPalette, const FLOATS: usize, const PACKED: usize> Kernel
         };
         for first in (0..vertices).step_by(whole) {
             let count = whole.min(vertices - first);
-            filler.fill::<W, S, FLOATS, false>(
+            filler.fill::<W, V, FLOATS, false>(
                 first,
                 &mut tile[..count],
                 &mut streams,
                 before.as_flattened(),
             );
-            streams.finish_steps::<W, S>(before.as_flattened());
+            streams.finish_steps::<W, V>(before.as_flattened());
             let taken = if is_packed {
                 let before = packed_before.as_flattened();
-                pack_tile::<W, S, FLOATS, PACKED>(mesh, tile, packed, &mut packed_streams, before);
+                pack_tile::<W, V, FLOATS, PACKED>(mesh, tile, packed, &mut packed_streams, before);
                 std::mem::swap(&mut packed, &mut packed_before);
                 packed_before.as_flattened()
             } else {
@@ -167,7 +167,7 @@ impl<P: BlockPalette, const FLOATS: usize, const PACKED: usize> Kernel
             if interleaved {
                 let instance_words = interleaved_out.len() / vertices;
                 let out = &mut interleaved_out[first * instance_words..][..count * instance_words];
-                write_rows::<W, S>(store, &taken[..count * words], instance_words / words, out);
+                write_rows::<W, V>(store, &taken[..count * words], instance_words / words, out);
             } else if count == whole && is_packed {
                 packed_streams.take(first);
             } else if count == whole {
@@ -175,8 +175,8 @@ impl<P: BlockPalette, const FLOATS: usize, const PACKED: usize> Kernel
             }
         }
         let left_over = vertices % whole;
-        streams.finish::<W, S>(before.as_flattened(), vertices - left_over, left_over);
-        packed_streams.finish::<W, S>(
+        streams.finish::<W, V>(before.as_flattened(), vertices - left_over, left_over);
+        packed_streams.finish::<W, V>(
             packed_before.as_flattened(),
             vertices - left_over,
             left_over,
@@ -187,7 +187,7 @@ impl<P: BlockPalette, const FLOATS: usize, const PACKED: usize> Kernel
 
 /// Packs the numbers of a tile's vertices. Meanwhile the streams write out the previous packed tile, `rows`.
 #[inline(always)]
-fn pack_tile<const W: usize, S: Simd<W>, const FLOATS: usize, const PACKED: usize>(
+fn pack_tile<const W: usize, V: Simd<W>, const FLOATS: usize, const PACKED: usize>(
     mesh: &Mesh,
     tile: &[[[f32; BLOCK]; FLOATS]; TILE],
     packed: &mut [[[f32; BLOCK]; PACKED]; TILE],
@@ -196,14 +196,14 @@ fn pack_tile<const W: usize, S: Simd<W>, const FLOATS: usize, const PACKED: usiz
 ) {
     for (slot, packed) in tile.iter().zip(packed) {
         for chunk in 0..BLOCK / W {
-            let mut numbers = [S::splat(0.0); MOST_FLOATS];
+            let mut numbers = [V::splat(0.0); MOST_FLOATS];
             for (v, row) in numbers.iter_mut().zip(slot) {
-                *v = load_chunk::<BLOCK, W, S>(row, chunk);
+                *v = V::load_chunk(row, chunk);
             }
-            let words = pack::<W, S>(mesh.cube(), &numbers, FLOATS);
-            store_rows::<BLOCK, W, S>(&words, packed, chunk);
+            let words = pack(mesh.cube(), &numbers, FLOATS);
+            V::store_rows(&words, packed, chunk);
         }
-        streams.step::<W, S>(before);
+        streams.step::<W, V>(before);
     }
 }
 
@@ -221,7 +221,7 @@ impl<P: BlockPalette> Filler<'_, P> {
     /// Skins the vertices from `first` on into slots: past the caches if `DIRECT`, otherwise into a tile, while the
     /// streams write out the previous tile.
     #[inline(always)]
-    fn fill<const W: usize, S: Simd<W>, const FLOATS: usize, const DIRECT: bool>(
+    fn fill<const W: usize, V: Simd<W>, const FLOATS: usize, const DIRECT: bool>(
         &mut self,
         first: usize,
         slots: &mut [[[f32; BLOCK]; FLOATS]],
@@ -237,14 +237,14 @@ impl<P: BlockPalette> Filler<'_, P> {
             // Scalar code and positions alone are not worth a function body per influence count.
             if const { P::UNROLLED && W > 1 && FLOATS > 3 } {
                 match run.influences {
-                    1 => self.part::<W, S, FLOATS, DIRECT, 1>(run, range, slots, streams, before),
-                    2 => self.part::<W, S, FLOATS, DIRECT, 2>(run, range, slots, streams, before),
-                    3 => self.part::<W, S, FLOATS, DIRECT, 3>(run, range, slots, streams, before),
-                    4 => self.part::<W, S, FLOATS, DIRECT, 4>(run, range, slots, streams, before),
-                    _ => self.part::<W, S, FLOATS, DIRECT, 0>(run, range, slots, streams, before),
+                    1 => self.part::<W, V, FLOATS, DIRECT, 1>(run, range, slots, streams, before),
+                    2 => self.part::<W, V, FLOATS, DIRECT, 2>(run, range, slots, streams, before),
+                    3 => self.part::<W, V, FLOATS, DIRECT, 3>(run, range, slots, streams, before),
+                    4 => self.part::<W, V, FLOATS, DIRECT, 4>(run, range, slots, streams, before),
+                    _ => self.part::<W, V, FLOATS, DIRECT, 0>(run, range, slots, streams, before),
                 }
             } else {
-                self.part::<W, S, FLOATS, DIRECT, 0>(run, range, slots, streams, before);
+                self.part::<W, V, FLOATS, DIRECT, 0>(run, range, slots, streams, before);
             }
             if run_end > end {
                 break;
@@ -263,7 +263,7 @@ impl<P: BlockPalette> Filler<'_, P> {
     #[inline(always)]
     fn part<
         const W: usize,
-        S: Simd<W>,
+        V: Simd<W>,
         const FLOATS: usize,
         const DIRECT: bool,
         const INFLUENCES: usize,
@@ -309,35 +309,32 @@ impl<P: BlockPalette> Filler<'_, P> {
             };
             for chunk in 0..BLOCK / W {
                 let m =
-                    palette.matrix::<W, S>(&joints[..influences], &weights[..influences], chunk);
-                let position = source::<W, S>(morphed, 0, position, chunk);
-                put_rows::<W, S, DIRECT>(
-                    &moved::<W, S>(&m, position),
+                    palette.matrix::<W, V>(&joints[..influences], &weights[..influences], chunk);
+                let position = source::<W, V>(morphed, 0, position, chunk);
+                put_rows::<W, V, DIRECT>(
+                    &moved(&m, position),
                     &mut slot[..3],
                     &mut begun.0[..3],
                     chunk,
                 );
                 if FLOATS >= 6 {
-                    let normal = rotated_normal::<W, S>(
-                        &m,
-                        source::<W, S>(morphed, 3, normal, chunk),
-                        *normals,
-                    );
-                    put_rows::<W, S, DIRECT>(&normal, &mut slot[3..6], &mut begun.0[3..6], chunk);
+                    let normal =
+                        rotated_normal(&m, source::<W, V>(morphed, 3, normal, chunk), *normals);
+                    put_rows::<W, V, DIRECT>(&normal, &mut slot[3..6], &mut begun.0[3..6], chunk);
                 }
                 if FLOATS >= 10 {
                     let [x, y, z, handedness] =
                         tangents.map_or([0.0; 4], |tangents| tangents[index]);
                     let tangent =
-                        source::<W, S>(morphed.filter(|rows| rows.len() > 6), 6, &[x, y, z], chunk);
-                    let tangent = rotated_tangent::<W, S>(&m, tangent, *normals);
-                    put_rows::<W, S, DIRECT>(&tangent, &mut slot[6..9], &mut begun.0[6..9], chunk);
-                    let handedness = [S::splat(handedness)];
-                    put_rows::<W, S, DIRECT>(&handedness, &mut slot[9..], &mut begun.0[9..], chunk);
+                        source::<W, V>(morphed.filter(|rows| rows.len() > 6), 6, &[x, y, z], chunk);
+                    let tangent = rotated_tangent(&m, tangent, *normals);
+                    put_rows::<W, V, DIRECT>(&tangent, &mut slot[6..9], &mut begun.0[6..9], chunk);
+                    let handedness = [V::splat(handedness)];
+                    put_rows::<W, V, DIRECT>(&handedness, &mut slot[9..], &mut begun.0[9..], chunk);
                 }
             }
             if !DIRECT {
-                streams.step::<W, S>(before);
+                streams.step::<W, V>(before);
             }
         }
     }
@@ -346,18 +343,18 @@ impl<P: BlockPalette> Filler<'_, P> {
 /// Three numbers of a vertex: those of a chunk of lanes from row `first` of its morphed ones, or the mesh's own in all
 /// lanes.
 #[inline(always)]
-fn source<const W: usize, S: Simd<W>>(
+fn source<const W: usize, V: Simd<W>>(
     morphed: Option<&[[f32; BLOCK]]>,
     first: usize,
     [x, y, z]: &[f32; 3],
     chunk: usize,
-) -> [S::V; 3] {
+) -> [V; 3] {
     match morphed {
-        None => [S::splat(*x), S::splat(*y), S::splat(*z)],
+        None => [V::splat(*x), V::splat(*y), V::splat(*z)],
         Some(rows) => [
-            load_chunk::<BLOCK, W, S>(&rows[first], chunk),
-            load_chunk::<BLOCK, W, S>(&rows[first + 1], chunk),
-            load_chunk::<BLOCK, W, S>(&rows[first + 2], chunk),
+            V::load_chunk(&rows[first], chunk),
+            V::load_chunk(&rows[first + 1], chunk),
+            V::load_chunk(&rows[first + 2], chunk),
         ],
     }
 }
@@ -366,8 +363,8 @@ fn source<const W: usize, S: Simd<W>>(
 /// once: until its last chunk comes, its lanes are kept in `begun`. Some processors combine only seven lines at a time,
 /// and write parts of lines to memory if more are open.
 #[inline(always)]
-fn put_rows<const W: usize, S: Simd<W>, const DIRECT: bool>(
-    numbers: &[S::V],
+fn put_rows<const W: usize, V: Simd<W>, const DIRECT: bool>(
+    numbers: &[V],
     rows: &mut [[f32; BLOCK]],
     begun: &mut [[f32; BLOCK]],
     chunk: usize,
@@ -376,21 +373,21 @@ fn put_rows<const W: usize, S: Simd<W>, const DIRECT: bool>(
         let row = row.as_chunks_mut().0;
         let begun = begun.as_chunks_mut().0;
         if !DIRECT {
-            S::store(*v, &mut row[chunk]);
+            v.store(&mut row[chunk]);
         } else if chunk + 1 < BLOCK / W {
-            S::store(*v, &mut begun[chunk]);
+            v.store(&mut begun[chunk]);
         } else {
             for (to, from) in row.iter_mut().zip(&begun[..chunk]) {
-                S::stream(S::load(from), to);
+                V::load(from).stream(to);
             }
-            S::stream(*v, &mut row[chunk]);
+            v.stream(&mut row[chunk]);
         }
     }
 }
 
 /// Writes rows of lanes as they are, with as many lanes as there are instances.
 #[inline(always)]
-fn write_rows<const W: usize, S: Simd<W>>(
+fn write_rows<const W: usize, V: Simd<W>>(
     store: Store,
     rows: &[[f32; BLOCK]],
     instances: usize,
@@ -409,7 +406,7 @@ fn write_rows<const W: usize, S: Simd<W>>(
             .iter_mut()
             .zip(row.as_chunks::<W>().0)
         {
-            store.put::<W, S>(S::load(v), to);
+            store.put(V::load(v), to);
         }
     }
 }

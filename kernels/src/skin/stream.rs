@@ -1,7 +1,7 @@
 //! Writes tiles of vertices, with instances in lanes, to one contiguous output per instance, in whole cache lines.
 
 use crate::crowd::BLOCK;
-use crate::simd::{LINE, Simd, load_rows};
+use crate::simd::{LINE, Simd};
 
 /// Vertices of a tile: for any number of words per vertex, a tile is that many whole cache lines per instance.
 pub(super) const TILE: usize = LINE / size_of::<f32>();
@@ -31,10 +31,10 @@ impl Store {
 
     /// Writes a vector.
     #[inline(always)] // as all here: to take on the caller's instruction set
-    pub(crate) fn put<const W: usize, S: Simd<W>>(self, v: S::V, to: &mut [f32; W]) {
+    pub(crate) fn put<const W: usize, V: Simd<W>>(self, v: V, to: &mut [f32; W]) {
         match self {
-            Self::Cached => S::store(v, to),
-            Self::Streamed => S::stream(v, to),
+            Self::Cached => v.store(to),
+            Self::Streamed => v.stream(to),
         }
     }
 }
@@ -141,7 +141,7 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
 
     /// Runs one more step, if any is left.
     #[inline(always)]
-    pub fn step<const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; BLOCK]]) {
+    pub fn step<const W: usize, V: Simd<W>>(&mut self, tile: &[[f32; BLOCK]]) {
         let step = self.steps;
         if step == Self::VERTICES {
             return;
@@ -149,39 +149,39 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
         self.steps += 1;
         let squares = TILE / W * (TILE / W) * Self::LINES;
         for square in step * squares / Self::VERTICES..(step + 1) * squares / Self::VERTICES {
-            self.transpose::<W, S>(tile, square % (TILE / W), square / (TILE / W));
+            self.transpose::<W, V>(tile, square % (TILE / W), square / (TILE / W));
         }
         for other in 0..BLOCK / Self::VERTICES {
             let lane = step + other * Self::VERTICES;
             if lane < self.leaving {
-                self.send::<W, S>(lane);
+                self.send::<W, V>(lane);
             }
         }
     }
 
     /// Runs all steps that are left.
     #[inline(always)]
-    pub fn finish_steps<const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; BLOCK]]) {
+    pub fn finish_steps<const W: usize, V: Simd<W>>(&mut self, tile: &[[f32; BLOCK]]) {
         while self.steps < Self::VERTICES {
-            self.step::<W, S>(tile);
+            self.step::<W, V>(tile);
         }
     }
 
     /// Transposes `W` of a tile's rows in a chunk of lanes. The loops over lanes are simple enough to be unrolled;
     /// otherwise the registers of the transpose would be spilled to memory.
     #[inline(always)]
-    fn transpose<const W: usize, S: Simd<W>>(
+    fn transpose<const W: usize, V: Simd<W>>(
         &mut self,
         tile: &[[f32; BLOCK]],
         chunk: usize,
         rows: usize,
     ) {
-        let square = transposed::<W, S>(&tile.as_chunks::<W>().0[rows], chunk);
+        let square = transposed::<W, V>(&tile.as_chunks::<W>().0[rows], chunk);
         match self.store {
             Store::Streamed => {
                 let stages = &mut self.stages[self.filled].as_chunks_mut::<W>().0[chunk];
                 for (stage, v) in stages.iter_mut().zip(square) {
-                    S::store(v, &mut floats(stage).as_chunks_mut().0[TILE / W + rows]);
+                    v.store(&mut floats(stage).as_chunks_mut().0[TILE / W + rows]);
                 }
             }
             Store::Cached => {
@@ -190,7 +190,7 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
                 for v in square {
                     // Lanes without an instance have no destination.
                     if let Some(to) = self.out.get_mut(at..).and_then(|out| out.first_chunk_mut()) {
-                        S::store(v, to);
+                        v.store(to);
                     }
                     at += self.instance_words;
                 }
@@ -200,7 +200,7 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
 
     /// Writes a lane of the previous tile.
     #[inline(always)]
-    fn send<const W: usize, S: Simd<W>>(&mut self, lane: usize) {
+    fn send<const W: usize, V: Simd<W>>(&mut self, lane: usize) {
         let [even, odd] = &mut self.stages;
         let (filled, stages) = if self.filled == 0 {
             (even, odd)
@@ -226,7 +226,7 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
                 .iter_mut()
                 .zip(from.as_chunks::<W>().0)
             {
-                S::stream(S::load(from), to);
+                V::load(from).stream(to);
             }
             *place += lines * TILE;
         }
@@ -236,16 +236,16 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
     /// Writes everything that waits, then the rows of the remaining vertices: `count` from `first` on, fewer than a
     /// tile. If `count` is 0, `tile` is the last one that was taken.
     #[inline(always)]
-    pub fn finish<const W: usize, S: Simd<W>>(
+    pub fn finish<const W: usize, V: Simd<W>>(
         &mut self,
         tile: &[[f32; BLOCK]],
         first: usize,
         count: usize,
     ) {
-        self.finish_steps::<W, S>(tile);
+        self.finish_steps::<W, V>(tile);
         self.swap_stages();
         for lane in 0..self.leaving {
-            self.send::<W, S>(lane);
+            self.send::<W, V>(lane);
         }
         for lane in 0..self.instances {
             let start = lane * self.instance_words + first * WORDS;
@@ -263,9 +263,9 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
 
 /// Transposes `W` rows of a chunk of lanes. Sixteen rows are one line of each instance; `W` of them are a part of it.
 #[inline(always)]
-fn transposed<const W: usize, S: Simd<W>>(rows: &[[f32; BLOCK]; W], chunk: usize) -> [S::V; W] {
-    let mut square = load_rows::<BLOCK, W, S, W>(rows, chunk);
-    S::transpose(&mut square);
+fn transposed<const W: usize, V: Simd<W>>(rows: &[[f32; BLOCK]; W], chunk: usize) -> [V; W] {
+    let mut square = V::load_rows(rows, chunk);
+    V::transpose(&mut square);
     square
 }
 

@@ -30,7 +30,7 @@ pub fn mast() -> Result<Model, DataError> {
         indices: vec![0, 1, 2],
         ..PrimitiveData::default()
     };
-    let skin = SkinData::at_rest(&mast.skeleton, vec![0, 1])?;
-    let parts = ModelParts::new("mast", mast.skeleton, skin, vec![triangle]);
+    let skin = SkinData::at_rest(&mast, vec![0, 1])?;
+    let parts = ModelParts::new("mast", mast, skin, vec![triangle]);
     Model::new(ModelParts { clips, ..parts })
 }

@@ -319,7 +319,7 @@ impl Prepared for PreparedMutant {
             None => out.extend(output.host_vertices(crowd, instances)),
             Some(PoseData::Palette) => {
                 let blocks = self.pose.blocks();
-                Palettes::Rows(&self.palette).read(crowd, blocks, instances, out);
+                Palettes::Rows(&self.palette).read(blocks, instances, out);
             }
             Some(pose) => self.pose.read(&self.posed, pose, instances, out),
         }
