@@ -10,12 +10,11 @@ use indexmap::IndexSet;
 use nix::sys::signal::{SigHandler, Signal, signal};
 use skinbench::backend::Context;
 use skinbench::frame::{Api, BackendError, ClockChoice};
-use skinbench::harness::environment::{Environment, available_memory};
+use skinbench::harness::environment::available_memory;
 use skinbench::harness::run::{Ended, Outcome, Status};
 use skinbench::model::{LATEST_KEY, Model};
 use skinbench::peers::{self, Manifest};
 use skinbench::registry::{BackendEntry, REGISTRY, find, unknown};
-use skinbench::results::session::{Program, Session};
 use skinbench::scene::{BuiltScene, ModelSource, Scene, Settings};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
@@ -408,12 +407,6 @@ impl ClockArguments {
 const ADAPTER_HINT: &str = "a software adapter is in the package mesa-vulkan-drivers (Debian, Ubuntu: apt install; \
     Fedora: dnf install) or vulkan-swrast (Arch: pacman -S)";
 
-/// The session that begins now, for `environment.json`.
-pub fn session(environment: &Environment, context: &Context) -> Session {
-    let program = Program::running(env!("CARGO_PKG_VERSION"), &environment.build);
-    Session::begin(program, environment, context.isa)
-}
-
 /// `true` after a signal that ends processes, such as that of Ctrl-C, once [`watch_for_interruption`] was called.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -556,7 +549,11 @@ mod tests {
 
     #[test]
     fn what_is_named_must_run() {
-        let ended = |backend, status| Ended { backend, status };
+        let ended = |backend, status| Ended {
+            backend,
+            status,
+            frame: None,
+        };
         let all = [
             ended("cpu-simd", Status::Ok),
             ended("gpu-vertex", Status::Skipped),

@@ -7,14 +7,13 @@ use super::{
 };
 use anyhow::bail;
 use clap::Args;
-use serde::Serialize;
-use skinbench::frame::{Clock, Stage};
+use serde_json::{Value, json};
 use skinbench::harness::environment::now;
 use skinbench::harness::uncertainty::LOOKS;
 use skinbench::report::comparison::{self, ShownRows};
 use skinbench::report::run_text;
 use skinbench::results::Recorded;
-use skinbench::results::compare::{ComparedRow, Comparison, Judgement, compare};
+use skinbench::results::compare::{ComparedRow, Comparison, compare};
 use skinbench::wording;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -96,28 +95,23 @@ fn by_turns(arguments: &Arguments) -> anyhow::Result<Exit> {
     common::watch_for_interruption()?;
     let progress = Progress::new(1);
     let most = arguments.rounds;
-    let mut decided = None;
-    while decided.is_none() && turns.rounds() < most && !common::is_interrupted() {
+    let mut is_decided = false;
+    while !is_decided && turns.rounds() < most && !common::is_interrupted() {
         let next = turns.rounds() + 1;
         let done = turns.rounds() as f64 / most as f64;
         progress.show(format!("round {next} of at most {most}"), done);
         turns.round()?;
-        progress.tell_elsewhere(format_args!("round {next} of at most {most}: done"));
+        progress.tell(format_args!("round {next} of at most {most}: done"));
         if LOOKS.contains(&turns.rounds()) {
             let comparison = of_rounds(&turns, arguments.detect)?;
-            if comparison.is_decided(arguments.fail_above) {
-                decided = Some(comparison);
-            }
+            is_decided = comparison.is_decided(arguments.fail_above);
         }
     }
     drop(progress);
     if turns.rounds() == 0 {
         return Ok(Exit::Interrupted);
     }
-    let comparison = match decided {
-        Some(comparison) => comparison,
-        None => of_rounds(&turns, arguments.detect)?,
-    };
+    let comparison = of_rounds(&turns, arguments.detect)?;
     if !arguments.json {
         say(format_args!("results: {}\n", folder.display()))?;
     }
@@ -167,7 +161,7 @@ fn finish(arguments: &Arguments, comparison: &Comparison) -> anyhow::Result<Exit
     };
     if arguments.json {
         for row in &comparison.rows {
-            say_json_line(&JsonRow::of(row))?;
+            say_json_line(&json(row))?;
         }
     } else {
         say_fitted(comparison::text(comparison, &shown), shown.screen)?;
@@ -181,55 +175,30 @@ fn finish(arguments: &Arguments, comparison: &Comparison) -> anyhow::Result<Exit
     Ok(Exit::Done)
 }
 
-/// A row of a comparison in JSON.
-#[derive(Serialize)]
-struct JsonRow<'a> {
-    scene: &'a str,
-    instances: usize,
-    passes: u32,
-    options: &'a str,
-    attributes: &'a str,
-    vertices_each: u64,
-    /// 0 unless the sets have several numbers of threads.
-    threads: usize,
-    backend: &'a str,
-    stage: Stage,
-    clock: Clock,
-    base_ns: Option<f64>,
-    new_ns: Option<f64>,
-    /// New over base, and the bounds of its interval.
-    ratio: Option<f64>,
-    low: Option<f64>,
-    high: Option<f64>,
-    judgement: Option<Judgement>,
-    /// Why it cannot be compared.
-    reason: Option<&'a str>,
-}
-
-impl<'a> JsonRow<'a> {
-    fn of(row: &'a ComparedRow) -> Self {
-        let change = row.change.as_ref().ok();
-        let range = change.and_then(|change| change.range);
-        Self {
-            scene: &row.point.scene,
-            instances: row.point.instances,
-            passes: row.point.passes,
-            options: &row.point.options,
-            attributes: &row.point.attributes,
-            vertices_each: row.point.vertices_each,
-            threads: row.point.threads,
-            backend: &row.backend,
-            stage: row.stage,
-            clock: row.clock,
-            base_ns: row.medians[0],
-            new_ns: row.medians[1],
-            ratio: change.map(|change| change.ratio),
-            low: range.map(|[low, _]| low),
-            high: range.map(|[_, high]| high),
-            judgement: row.judgement(),
-            reason: row.change.as_ref().err().map(String::as_str),
-        }
-    }
+/// A row in JSON. Threads are 0 unless the sets have several numbers of them; `low` and `high` bound `ratio`, new over
+/// base; `reason` says why a row cannot be compared.
+fn json(row: &ComparedRow) -> Value {
+    let change = row.change.as_ref().ok();
+    let range = change.and_then(|change| change.range);
+    json!({
+        "scene": row.point.scene,
+        "instances": row.point.instances,
+        "passes": row.point.passes,
+        "options": row.point.options,
+        "attributes": row.point.attributes,
+        "vertices_each": row.point.vertices_each,
+        "threads": row.point.threads,
+        "backend": row.backend,
+        "stage": row.stage,
+        "clock": row.clock,
+        "base_ns": row.medians[0],
+        "new_ns": row.medians[1],
+        "ratio": change.map(|change| change.ratio),
+        "low": range.map(|[low, _]| low),
+        "high": range.map(|[_, high]| high),
+        "judgement": row.judgement(),
+        "reason": row.change.as_ref().err(),
+    })
 }
 
 /// Reads results; reports unusable parts on stderr.

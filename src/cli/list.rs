@@ -1,6 +1,6 @@
 //! `skinbench list`: the available choices.
 
-use super::{Exit, UsageError, narrow, say_json, tell};
+use super::{Exit, UsageError, narrow, say_fitted, say_json, tell};
 use clap::Args;
 use indexmap::IndexSet;
 use serde::Serialize;
@@ -11,7 +11,6 @@ use skinbench::report::described;
 use skinbench::scene::{BUILT_IN, BUILT_IN_MODELS};
 use skinbench::simd::{Isa, VARIABLE};
 use skinbench::wording::one_line;
-use std::io::{self, Write};
 
 /// List backends, peers, adapters, scenes and built-in models
 #[derive(Debug, Args)]
@@ -78,7 +77,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if arguments.json {
         say_json(&choices)?;
     } else {
-        write_text(&choices, &mut io::stdout().lock())?;
+        say_fitted(text(&choices), narrow())?;
     }
     Ok(Exit::Done)
 }
@@ -123,7 +122,7 @@ fn peers() -> Vec<Manifest> {
     peers
 }
 
-fn write_text(choices: &Listing, out: &mut impl Write) -> io::Result<()> {
+fn text(choices: &Listing) -> String {
     let screen = narrow();
     let mut backends = Vec::with_capacity(choices.backends.len());
     for backend in &choices.backends {
@@ -136,10 +135,10 @@ fn write_text(choices: &Listing, out: &mut impl Write) -> io::Result<()> {
         }
         backends.push([backend.name.to_owned(), line]);
     }
-    write!(out, "backends\n{}", described(&backends, screen))?;
-    writeln!(out, "peers, which take part if -b names them")?;
+    let mut text = format!("backends\n{}", described(&backends, screen));
+    text += "peers, which take part if -b names them\n";
     if choices.peers.is_empty() {
-        writeln!(out, "  none: there is no manifest in the folder peers")?;
+        text += "  none: there is no manifest in the folder peers\n";
     }
     let mut peers = Vec::with_capacity(choices.peers.len());
     for peer in &choices.peers {
@@ -150,43 +149,31 @@ fn write_text(choices: &Listing, out: &mut impl Write) -> io::Result<()> {
         }
         peers.push([names.join(", "), one_line(&line, usize::MAX)]);
     }
-    write!(out, "{}", described(&peers, screen))?;
-    writeln!(out, "adapters")?;
+    text += &described(&peers, screen);
+    text += "adapters\n";
     if choices.adapters.is_empty() {
         let reason = if cfg!(feature = "gpu") {
             ""
         } else {
             ": scripts/bench --gpu or cargo build --release makes a program with GPU backends"
         };
-        writeln!(out, "  none{reason}")?;
+        text += &format!("  none{reason}\n");
     }
     for adapter in &choices.adapters {
         let AdapterSummary {
             index, api, driver, ..
         } = adapter;
-        let line = format!("  {index} {}, {api}, {driver}\n", adapter.label());
-        write!(out, "{}", screen.wrapped(&line))?;
+        text += &format!("  {index} {}, {api}, {driver}\n", adapter.label());
     }
-    writeln!(out, "scenes")?;
-    let scenes: Vec<[&str; 2]> = choices
-        .scenes
-        .iter()
-        .map(|scene| [scene.name, scene.summary])
-        .collect();
-    write!(out, "{}", described(&scenes, screen))?;
-    writeln!(out, "models")?;
+    let scenes = choices.scenes.iter();
+    let scenes: Vec<[&str; 2]> = scenes.map(|scene| [scene.name, scene.summary]).collect();
+    text += &format!("scenes\n{}models\n", described(&scenes, screen));
     for name in choices.models {
-        writeln!(out, "  {name}")?;
+        text += &format!("  {name}\n");
     }
-    writeln!(out, "threads\n  {}", choices.threads)?;
-    let Listing {
-        instruction_set,
-        instruction_sets,
-        ..
-    } = choices;
-    let line = format!(
-        "instruction set\n  {instruction_set} (of {}; {VARIABLE} chooses)\n",
-        instruction_sets.join(", ")
-    );
-    write!(out, "{}", screen.wrapped(&line))
+    let sets = choices.instruction_sets.join(", ");
+    text + &format!(
+        "threads\n  {}\ninstruction set\n  {} (of {sets}; {VARIABLE} chooses)\n",
+        choices.threads, choices.instruction_set
+    )
 }

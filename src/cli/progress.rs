@@ -1,8 +1,7 @@
-//! Progress on stderr: bars on a terminal, a line for each backend elsewhere.
+//! Progress on stderr: a line for each backend that is finished, and a bar below them on a terminal.
 
 use super::{common, tell};
-use indexmap::IndexMap;
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use skinbench::harness::{Observer, Outcome, RunStep};
 use skinbench::report::run_table;
 use std::fmt::Display;
@@ -11,15 +10,10 @@ use std::time::{Duration, Instant};
 
 /// Steps of the bar per point.
 const STEPS: u64 = 1_000;
-/// Columns for the names of backends.
-const NAME: usize = 24;
 
-/// Progress over several points: a bar, and below it one line per backend of the current point. Runs that it observes end
-/// when the command is interrupted.
+/// Progress over several points. Runs that it observes end when the command is interrupted.
 pub struct Progress {
-    all: MultiProgress,
     bar: ProgressBar,
-    backends: IndexMap<String, ProgressBar>,
     /// Name of the current point's scene.
     scene: String,
     /// Number of points that have ended.
@@ -52,18 +46,15 @@ impl Progress {
         } else {
             ProgressDrawTarget::hidden()
         };
-        let all = MultiProgress::with_draw_target(target);
-        let bar = all.add(ProgressBar::new(points as u64 * STEPS));
+        let bar = ProgressBar::with_draw_target(Some(points as u64 * STEPS), target);
         // Points take very different times, so that the time of one says little about the others.
         let left = if points == 1 { "  {eta:>4} left" } else { "" };
-        set_style(
-            &bar,
-            &format!("{{wide_msg}} {{bar:24}} {{percent:>3}} %{left}"),
-        );
+        let template = format!("{{wide_msg}} {{bar:24}} {{percent:>3}} %{left}");
+        if let Ok(style) = ProgressStyle::with_template(&template) {
+            bar.set_style(style);
+        }
         Self {
-            all,
             bar,
-            backends: IndexMap::new(),
             scene: String::new(),
             point: 0,
             points,
@@ -77,11 +68,9 @@ impl Progress {
         self.bar.set_position((done * STEPS as f64) as u64);
     }
 
-    /// Prints a line if there is no terminal, which shows bars instead.
-    pub fn tell_elsewhere(&self, line: impl Display) {
-        if self.all.is_hidden() {
-            tell(line);
-        }
+    /// Prints a line above the bar.
+    pub fn tell(&self, line: impl Display) {
+        self.bar.suspend(|| tell(line));
     }
 
     /// Begins a point of a scene.
@@ -91,38 +80,16 @@ impl Progress {
 
     /// Ends a point and prints its results.
     pub fn end_point<R>(&mut self, print: impl FnOnce() -> R) -> R {
-        self.clear_lines();
         self.point += 1;
         self.bar.set_position(self.point as u64 * STEPS);
-        self.suspend(print)
+        self.bar.suspend(print)
     }
 
-    /// Says without a terminal how much is left; there, the bar shows it.
+    /// Says how much is left, if that is long.
     pub fn tell_left(&self) {
         if let Some(left) = time_left(self.point, self.points, self.start.elapsed()) {
-            self.tell_elsewhere(left);
+            self.tell(left);
         }
-    }
-
-    /// Runs `print` with everything hidden.
-    pub fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
-        self.all.suspend(print)
-    }
-
-    fn clear_lines(&mut self) {
-        for line in std::mem::take(&mut self.backends).into_values() {
-            line.finish_and_clear();
-            self.all.remove(&line);
-        }
-    }
-
-    fn set_line(&mut self, backend: &str, text: &str) {
-        let below = 1 + self.backends.len();
-        let bar = self
-            .backends
-            .entry(backend.to_owned())
-            .or_insert_with(|| self.all.insert(below, line()));
-        bar.set_message(format!("{backend:NAME$} {text}"));
     }
 }
 
@@ -132,12 +99,6 @@ impl Observer for Progress {
             format!("{}: {step}", self.scene),
             self.point as f64 + step.done,
         );
-        let Some(backend) = step.backend else { return };
-        let mut text = step.activity.to_string();
-        if let Some(error) = step.parity.and_then(|parity| parity.max_rel) {
-            text += &format!(", verified: off by {error:.1e} at most");
-        }
-        self.set_line(backend, &text);
     }
 
     fn interrupted(&self) -> bool {
@@ -145,35 +106,18 @@ impl Observer for Progress {
     }
 
     fn remark(&mut self, remark: &str) {
-        let scene = &self.scene;
-        self.suspend(|| tell(format_args!("note: {scene}: {remark}")));
+        self.tell(format_args!("note: {}: {remark}", self.scene));
     }
 
     fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
         let result = run_table::result(outcome);
-        let backend = outcome.name;
-        self.set_line(backend, &result);
-        self.tell_elsewhere(format_args!("{}: {backend}: {result}", self.scene));
+        self.tell(format_args!("{}: {}: {result}", self.scene, outcome.name));
         Ok(())
-    }
-}
-
-/// A line of text among the bars.
-fn line() -> ProgressBar {
-    let line = ProgressBar::no_length();
-    set_style(&line, "{wide_msg}");
-    line
-}
-
-fn set_style(bar: &ProgressBar, template: &str) {
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.clear_lines();
         self.bar.finish_and_clear();
     }
 }

@@ -3,23 +3,14 @@
 use super::retired;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
-use skinbench::scene::{BUILT_IN, Scene};
-use std::path::Path;
+use skinbench::scene::Scene;
 
 /// The error of a program in one line. `words` are its arguments.
 pub fn text(error: &Error, program: &Command, words: &[String]) -> String {
     if let Some(refusal) = retired::refusal_of(error) {
         return format!("error: {refusal}");
     }
-    if error.kind() == ErrorKind::InvalidSubcommand
-        && let Some(text) = no_command(error)
-    {
-        return text;
-    }
-    if context(error, ContextKind::InvalidArg) == Some("--joints") {
-        return "error: unexpected argument '--joints': a model has its joints, which `skinbench list` counts".into();
-    }
-    let hint = several_values(error, program).or_else(|| option_of_run(error, program, words));
+    let hint = several_values(error, program).or_else(|| run_before(error, program, words));
     plain_text(error) + &hint.unwrap_or_default()
 }
 
@@ -44,24 +35,6 @@ fn plain_text(error: &Error) -> String {
     text
 }
 
-/// The error about a scene or a model in the place of a command.
-fn no_command(error: &Error) -> Option<String> {
-    let word = context(error, ContextKind::InvalidSubcommand)?;
-    let is_scene = BUILT_IN.iter().any(|scene| scene.0 == word)
-        || Path::new(word).extension().is_some_and(|e| e == "toml");
-    if is_scene {
-        Some(format!(
-            "error: {word:?} is no command; did you mean `skinbench run {word}`?"
-        ))
-    } else if Scene::is_model(word) {
-        Some(format!(
-            "error: {word:?} is no command; did you mean `skinbench run {word}` or `skinbench inspect {word}`?"
-        ))
-    } else {
-        None
-    }
-}
-
 /// A hint for several values of a setting of which a command takes one, and `run` several.
 fn several_values(error: &Error, program: &Command) -> Option<String> {
     let value = context(error, ContextKind::InvalidValue)?;
@@ -75,18 +48,19 @@ fn several_values(error: &Error, program: &Command) -> Option<String> {
     takes_several.then(|| format!("; `skinbench run` takes several: --{long} {value}"))
 }
 
-/// A hint for an option of `run` in the place of a command.
-fn option_of_run(error: &Error, program: &Command, words: &[String]) -> Option<String> {
-    let argument = context(error, ContextKind::InvalidArg)?;
-    let is_first = words.first()?.starts_with(argument);
-    let mut known = program.find_subcommand("run")?.get_arguments();
-    let is_known = known.any(|known| {
-        let short = known.get_short().map(|short| format!("-{short}"));
-        let long = known.get_long().map(|long| format!("--{long}"));
-        [short, long].iter().flatten().any(|name| name == argument)
-    });
-    let run = words.join(" ");
-    (is_first && is_known).then(|| format!("; did you mean `skinbench run {run}`?"))
+/// A hint for arguments of `run` without that word before them: a scene, a model or an option in the place of a command.
+fn run_before(error: &Error, program: &Command, words: &[String]) -> Option<String> {
+    let is_of_run = match error.kind() {
+        ErrorKind::InvalidSubcommand => Scene::check_name(&words[0]).is_ok(),
+        _ => words.first()?.starts_with('-'),
+    };
+    let names = ["skinbench", "run"].into_iter();
+    let words = words.iter().map(String::as_str);
+    let parsed = program
+        .clone()
+        .try_get_matches_from(names.chain(words.clone()));
+    let line = words.collect::<Vec<_>>().join(" ");
+    (is_of_run && parsed.is_ok()).then(|| format!("; did you mean `skinbench run {line}`?"))
 }
 
 /// A text that clap noted about an error.

@@ -5,7 +5,7 @@
 use super::table::{Column, Table, Value, bytes, count, magnitude, number, time};
 use super::{Screen, places};
 use crate::backend::{Abilities, Joints, LaterPasses};
-use crate::frame::{Ability, Side, Stage, StageGroup};
+use crate::frame::{Ability, Side, Stage};
 use crate::harness::TAIL_SAMPLES;
 use crate::registry;
 use crate::results::{Entry, Point, Study};
@@ -43,12 +43,8 @@ const SHARES: [Column<Entry>; 6] = [
     BACKEND,
     Column::optional("processor", 0, |entry| time(entry.processor())),
     Column::optional("device", 0, |entry| time(entry.device())),
-    Column::optional("upload, processor", 0, |entry| {
-        time(entry.total_on(Side::Host, StageGroup::Upload))
-    }),
-    Column::optional("upload, device", 0, |entry| {
-        time(entry.total_on(Side::Device, StageGroup::Upload))
-    }),
+    Column::optional("upload, processor", 0, |entry| upload(entry, Side::Host)),
+    Column::optional("upload, device", 0, |entry| upload(entry, Side::Device)),
     Column::optional("other", 0, |entry| time(entry.other())),
 ];
 
@@ -141,6 +137,14 @@ pub fn text(study: &Study, screen: Screen) -> String {
         }
     }
     text
+}
+
+fn upload(entry: &Entry, side: Side) -> Value {
+    time(
+        entry
+            .stage_on(Stage::Upload, side)
+            .and_then(|row| row.median_ns),
+    )
 }
 
 /// Time of a stage that gameplay reads, and how many frames later the processor has it.

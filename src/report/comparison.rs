@@ -29,7 +29,7 @@ fn columns<'a>() -> [Column<ComparisonLine<'a>>; 6] {
         }),
         Column::optional("says", 4, |line| match line.row.judgement() {
             None | Some(Judgement::Unjudged) => Value::Absent,
-            Some(judgement) => Value::words(name(judgement)),
+            Some(judgement) => Value::words(judgement.name()),
         }),
     ]
 }
@@ -51,16 +51,6 @@ pub struct ShownRows {
     pub limit: Option<f64>,
     /// Where it is shown.
     pub screen: Screen,
-}
-
-fn name(judgement: Judgement) -> &'static str {
-    match judgement {
-        Judgement::Slower => "slower",
-        Judgement::Faster => "faster",
-        Judgement::Same => "same",
-        Judgement::Undecided => "undecided",
-        Judgement::Unjudged => "not judged",
-    }
 }
 
 /// The rows, then one line for each other fact; the last one is the verdict.
@@ -181,7 +171,7 @@ fn counts(comparison: &Comparison, detect: f64) -> String {
             all += rows.len();
             words.push(match judgement {
                 Judgement::Same => format!("{} the same within {}", rows.len(), magnitude(detect)),
-                _ => format!("{} {}", rows.len(), name(judgement)),
+                _ => format!("{} {}", rows.len(), judgement.name()),
             });
         }
         if all > 0 {
@@ -255,7 +245,7 @@ fn verdict(comparison: &Comparison, shown: &ShownRows) -> String {
             continue;
         }
         if !rows.is_empty() {
-            told.push(format!("{}: {}", name(judgement), named(&rows)));
+            told.push(format!("{}: {}", judgement.name(), named(&rows)));
         }
     }
     if told.is_empty() {

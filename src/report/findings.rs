@@ -1,5 +1,6 @@
 //! What follows from the results of a machine: verdicts and remarks.
 
+use super::places::place;
 use super::remark::Remark;
 use crate::frame::{Side, Stage, StageGroup};
 use crate::harness::TAIL_SAMPLES;
@@ -28,6 +29,18 @@ pub fn verdict(study: &Study, point: &Point) -> Vec<String> {
     let mut sentences = vec![verdict.to_string()];
     sentences.extend(left_out(study, point));
     sentences
+}
+
+/// The verdict on each headline point that was measured, with its place before it.
+pub fn headline_verdicts(study: &Study) -> Vec<String> {
+    let mut verdicts = Vec::new();
+    for point in study.headlines() {
+        let sentences = verdict(study, point);
+        if !sentences.is_empty() {
+            verdicts.push(format!("{}: {}", place(point), sentences.join(" ")));
+        }
+    }
+    verdicts
 }
 
 /// What a verdict leaves out, in sentences.
@@ -103,43 +116,38 @@ fn fits<'a>(study: &'a Study, sheet: &'a Sheet) -> Option<Remark<'a>> {
     if sheet.quantity == Quantity::Work {
         return None;
     }
-    let mut largest: Option<(f64, &str)> = None;
-    let mut end: Option<(u64, Reverse<u64>, &str)> = None;
+    let mut best = None;
     for curve in &sheet.curves {
         let mut entries = curve.points.iter().map(|point| &study.entries[point.entry]);
         let is_steady = entries.all(|entry| !entry.is_unsteady(sheet.quantity));
-        if !is_steady || !study.competes(curve) {
+        let Some(last) = curve
+            .points
+            .last()
+            .filter(|_| is_steady && study.competes(curve))
+        else {
             continue;
-        }
-        if let Some(instances) = reaches(sheet.axis, curve, FRAME_60_HZ)
-            && largest.is_none_or(|known| instances > known.0)
-        {
-            largest = Some((instances, &curve.backend));
-        }
-        // Not every backend was measured on the same crowds: the one that holds most at the end of its curve is named.
-        if let Some(last) = curve.points.last()
-            && last.ns as f64 <= FRAME_60_HZ
-        {
-            let reached = (last.value, Reverse(last.ns), curve.backend.as_str());
-            end = end.max(Some(reached));
+        };
+        // Not every backend was measured on the same crowds: of those that hold as many at the end of their curves, the
+        // fastest is named.
+        let is_end = last.ns as f64 <= FRAME_60_HZ;
+        let instances = if is_end {
+            Some(last.value as f64)
+        } else {
+            reaches(sheet.axis, curve, FRAME_60_HZ)
+        };
+        if let Some(instances) = instances {
+            let held = (instances, is_end, Reverse(last.ns), curve.backend.as_str());
+            if best.is_none_or(|best| held > best) {
+                best = Some(held);
+            }
         }
     }
-    if let Some((value, _, backend)) = end
-        && largest.is_none_or(|largest| largest.0 <= value as f64)
-    {
-        return Some(Remark::Fits {
-            sheet,
-            backend,
-            instances: value as f64,
-            is_end: true,
-        });
-    }
-    let (instances, backend) = largest?;
+    let (instances, is_end, _, backend) = best?;
     Some(Remark::Fits {
         sheet,
         backend,
         instances,
-        is_end: false,
+        is_end,
     })
 }
 
@@ -265,15 +273,8 @@ pub fn conditions_of_times(study: &Study) -> Vec<Remark<'_>> {
         .filter_map(|row| row.device_clock_min_pct)
         .reduce(f64::min);
     remarks.extend(least.map(Remark::Unsteady));
-    let mut changed = Vec::new();
-    for entry in &study.entries {
-        if entry.frame().is_some_and(|frame| frame.dropped > Some(0)) {
-            changed.push(entry.backend.as_str());
-        }
-    }
-    if !changed.is_empty() {
-        remarks.push(Remark::OtherClocks(changed));
-    }
+    let changed = |entry: &Entry| entry.frame().is_some_and(|row| row.dropped > Some(0));
+    remarks.extend(backends_that(study, changed).map(Remark::OtherClocks));
     for side in Side::BOTH {
         let mut noisy = study.entries.iter().map(Entry::noisy_sides);
         if noisy.any(|sides| sides.contains(&side)) {
@@ -287,35 +288,34 @@ pub fn conditions_of_times(study: &Study) -> Vec<Remark<'_>> {
     if frames.any(|count| count < TAIL_SAMPLES) {
         remarks.push(Remark::Tail);
     }
-    let mut slow = Vec::new();
-    let mut drifting = Vec::new();
+    remarks
+        .extend(backends_that(study, |entry| starts_slowly(&times(entry))).map(Remark::SlowStart));
+    remarks.extend(backends_that(study, |entry| drifts(&times(entry))).map(Remark::Drift));
     let mut short = Vec::new();
     for entry in &study.entries {
-        if let Some(frame) = entry.stage_on(Stage::Frame, Side::Host) {
-            let times: Vec<u64> = frame.times().collect();
-            if starts_slowly(&times) {
-                slow.push(entry.backend.as_str());
-            }
-            if drifts(&times) {
-                drifting.push(entry.backend.as_str());
-            }
-        }
         for row in entry.runs.last().into_iter().flatten() {
             if row.median_ns.is_some_and(|ns| ns < RESOLUTION) {
                 short.push(format!("{} {}", entry.backend, row.stage.name()));
             }
         }
     }
-    if !slow.is_empty() {
-        remarks.push(Remark::SlowStart(slow));
-    }
-    if !drifting.is_empty() {
-        remarks.push(Remark::Drift(drifting));
-    }
     if !short.is_empty() {
         remarks.push(Remark::Short(short));
     }
     remarks
+}
+
+/// The backends of the entries for which something holds; `None` without any.
+fn backends_that(study: &Study, holds: impl Fn(&Entry) -> bool) -> Option<Vec<&str>> {
+    let entries = study.entries.iter().filter(|entry| holds(entry));
+    let backends: Vec<&str> = entries.map(|entry| entry.backend.as_str()).collect();
+    (!backends.is_empty()).then_some(backends)
+}
+
+/// The measured times of a backend's frames by the host's clock.
+fn times(entry: &Entry) -> Vec<u64> {
+    let frame = entry.stage_on(Stage::Frame, Side::Host);
+    frame.map_or(Vec::new(), |row| row.times().collect())
 }
 
 fn starts_slowly(times: &[u64]) -> bool {

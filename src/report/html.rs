@@ -1,14 +1,14 @@
 //! The HTML page: self-contained, without network access, readable without scripts, with its CSV embedded.
 
 use super::chart::{self, Chart, charts};
-use super::findings::{answers, emulated, findings, verdict};
+use super::findings::{answers, emulated, findings};
 use super::places::place;
 use super::run_text::{about_times, verdict_table};
 use super::table::{Table, Value, magnitude};
 use super::units::abbreviated;
-use super::{card, head, run_table, wide};
+use super::{card, head, markdown, run_table, wide};
 use crate::harness::run::Status;
-use crate::results::{Point, Row, Study, known};
+use crate::results::{Point, Row, SampleRow, Study, known, lines_of};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
@@ -26,7 +26,7 @@ const PLAIN_BYTES: usize = 32 << 10;
 /// Verdicts that are sentences; more are a table.
 const SENTENCES: usize = 2;
 
-/// The page of the results of some machines, the first of which has the remarks and the data of all.
+/// The page of the results of some machines, the first of which has the remarks of all.
 ///
 /// # Panics
 /// There is no study.
@@ -53,7 +53,7 @@ pub fn page(studies: &[Study]) -> String {
                 } @else { (results(study, "")) }
             }
             (all_rows(studies))
-            (downloads(&studies[0]))
+            (downloads(studies))
         }
         script { (PreEscaped(SCRIPT)) }
     };
@@ -120,9 +120,6 @@ fn results(study: &Study, prefix: &str) -> Markup {
             details {
                 summary { h2 { "More charts" } }
                 @for chart in &charts[1..] { (figure(chart, prefix)) }
-                @if !charts.iter().any(|chart| chart.id == "limits") {
-                    p { "These results have no limits, so there is no chart of how close stages come to them." }
-                }
             }
         }
         (parity(study, prefix))
@@ -138,17 +135,12 @@ fn results(study: &Study, prefix: &str) -> Markup {
 
 /// The verdicts on the headline points: sentences for a few, a table for more. Then what they say nothing about.
 fn verdicts(study: &Study) -> Markup {
-    let headlines = study.headlines();
     html! {
-        @if headlines.len() > SENTENCES {
+        @if study.headlines().len() > SENTENCES {
             (verdict_table(study).html("The fastest backend for each crowd"))
             @for remark in about_times(study).into_iter().chain(emulated(study)) { p { (remark) } }
         } @else {
-            ul.verdict { @for point in headlines {
-                @let sentences = verdict(study, point);
-                @if !sentences.is_empty() { li { (place(point)) ": " (prose(&sentences.join(" "))) } }
-            }
-            @if let Some(remark) = emulated(study) { li { (remark) } } }
+            ul.verdict { @for verdict in markdown::verdicts(study) { li { (prose(&verdict)) } } }
         }
     }
 }
@@ -274,16 +266,24 @@ fn all_rows(studies: &[Study]) -> Markup {
     }
 }
 
-fn downloads(study: &Study) -> Markup {
+fn downloads(studies: &[Study]) -> Markup {
+    let rows: Vec<&Row> = studies.iter().flat_map(Study::rows).collect();
+    let samples = lines_of(rows.iter().flat_map(|row| SampleRow::all(row)), true);
+    let files = [
+        ("summary.csv", lines_of(rows, true)),
+        ("samples.csv", samples),
+    ];
     html! {
         section #download {
             h2 { "The data" }
             ul {
-                @for (name, text) in ["summary", "samples"].into_iter().flat_map(|kind| joined(study, kind)) {
-                    li {
-                        @match link(&name, &text) {
-                            Some(link) => (link),
-                            None => { (name) ": too long for this page" }
+                @for (name, bytes) in files.map(|(name, bytes)| (name, bytes.unwrap_or_default())) {
+                    @if !bytes.is_empty() {
+                        li {
+                            @match link(name, bytes) {
+                                Some(link) => (link),
+                                None => { (name) ": too long for this page" }
+                            }
                         }
                     }
                 }
@@ -293,15 +293,14 @@ fn downloads(study: &Study) -> Markup {
 }
 
 /// A file inside the page: plain if it is short, otherwise compressed; `None` if it is too long even so.
-fn link(name: &str, text: &str) -> Option<Markup> {
+fn link(name: &str, mut bytes: Vec<u8>) -> Option<Markup> {
     let mut name = name.to_owned();
     let mut kind = "text/csv";
-    let mut bytes = text.as_bytes().to_vec();
-    if text.len() > PLAIN_BYTES {
+    if bytes.len() > PLAIN_BYTES {
         name += ".gz";
         kind = "application/gzip";
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        encoder.write_all(text.as_bytes()).ok()?;
+        encoder.write_all(&bytes).ok()?;
         bytes = encoder.finish().ok()?;
     }
     if bytes.len() > FILE_BYTES {
@@ -309,33 +308,4 @@ fn link(name: &str, text: &str) -> Option<Markup> {
     }
     let href = format!("data:{kind};base64,{}", STANDARD.encode(bytes));
     Some(html! { a download=(name) href=(href) { (name) } })
-}
-
-/// Names and texts of the files of a kind beside the summaries: those with the same columns are joined under a single
-/// heading, others are files of their own.
-fn joined(study: &Study, kind: &str) -> Vec<(String, String)> {
-    let mut texts: IndexMap<&str, String> = IndexMap::new();
-    for file in &study.files {
-        let text = if kind == "summary" {
-            Some(&file.summary)
-        } else {
-            file.samples.as_ref()
-        };
-        if let Some((heading, rows)) = text.and_then(|text| text.split_once('\n')) {
-            texts
-                .entry(heading.trim_end())
-                .or_insert_with(|| format!("{heading}\n"))
-                .push_str(rows);
-        }
-    }
-    let mut named = Vec::new();
-    for (index, text) in texts.into_values().enumerate() {
-        let name = if index == 0 {
-            format!("{kind}.csv")
-        } else {
-            format!("{kind}-{}.csv", index + 1)
-        };
-        named.push((name, text));
-    }
-    named
 }

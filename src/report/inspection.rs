@@ -63,8 +63,6 @@ pub struct Inspection {
     pub handedness: &'static str,
     /// `x`, `y` or `z`.
     pub up: &'static str,
-    /// Bytes of the stores.
-    pub bytes: StoreBytes,
     /// Bytes that playing takes.
     pub playing: PlayingBytes,
     /// Images of the materials in use.
@@ -215,19 +213,6 @@ fn summary(model: &Model, clip: &Clip, compact: Option<&Clip>) -> ClipSummary {
     }
 }
 
-/// Bytes of the stores.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct StoreBytes {
-    /// Parents, rest transforms, fixed matrices.
-    pub skeleton: usize,
-    /// Palette entries and inverse binds.
-    pub skins: usize,
-    /// Key times, values and angles, and tracks.
-    pub clips: usize,
-    /// Vertex streams, influences, indices.
-    pub mesh: usize,
-}
-
 /// Bytes that posing reads while instances play the clips in turn: clips, the skeleton, layers, and what kernels keep of clips.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct PlayingBytes {
@@ -345,21 +330,6 @@ impl Inspection {
                 Handedness::Left => "left",
             },
             up: ["x", "y", "z"][usize::from(axes.up.min(2))],
-            bytes: StoreBytes {
-                skeleton: size_of_val(skeleton.parents())
-                    + size_of_val(skeleton.rest())
-                    + size_of_val(skeleton.matrices()),
-                skins: size_of_val(model.palette_joints()) + size_of_val(model.inverse_binds()),
-                clips: model.clips().iter().map(Clip::bytes).sum(),
-                mesh: size_of_val(mesh.positions())
-                    + size_of_val(mesh.normals())
-                    + mesh.tangents().map_or(0, size_of_val)
-                    + mesh.uvs().map_or(0, size_of_val)
-                    + mesh.colors().map_or(0, size_of_val)
-                    + size_of_val(mesh.joints())
-                    + size_of_val(mesh.weights())
-                    + size_of_val(mesh.indices()),
-            },
             playing,
             textures: textures(&model),
             repairs: model.notes().lines().collect(),
@@ -575,18 +545,6 @@ impl fmt::Display for Inspection {
                 )?,
             }
         }
-        let StoreBytes {
-            skeleton,
-            skins,
-            clips,
-            mesh,
-        } = self.bytes;
-        let [skeleton, skins, clips, mesh] =
-            [skeleton, skins, clips, mesh].map(|bytes| grouped(bytes as u64));
-        writeln!(
-            f,
-            "bytes       skeleton {skeleton}, skins {skins}, clips {clips}, mesh {mesh}"
-        )?;
         let PlayingBytes {
             instances,
             stored,
@@ -656,7 +614,8 @@ mod tests {
             compact,
         } = inspection.playing;
         assert_eq!(instances, 256);
-        assert!(stored > inspection.bytes.clips as u64, "{stored}");
+        let of_clips: usize = inspection.clips.iter().map(|clip| clip.bytes).sum();
+        assert!(stored > of_clips as u64, "{stored}");
         assert!(compact.is_some_and(|bytes| bytes <= 62_000), "{compact:?}");
         let text = inspection.to_string();
         assert!(

@@ -1,6 +1,6 @@
 //! Results as Markdown, whole or in parts.
 
-use super::findings::{answers, emulated, findings, verdict};
+use super::findings::{answers, emulated, findings, headline_verdicts};
 use super::places::place;
 use super::{card, run_table};
 use crate::results::Study;
@@ -30,13 +30,7 @@ pub fn report(study: &Study) -> String {
 
 /// The verdict on each headline point, with its place before it, then what they say nothing about.
 pub fn verdicts(study: &Study) -> Vec<String> {
-    let mut verdicts = Vec::new();
-    for point in study.headlines() {
-        let sentences = verdict(study, point);
-        if !sentences.is_empty() {
-            verdicts.push(format!("{}: {}", place(point), sentences.join(" ")));
-        }
-    }
+    let mut verdicts = headline_verdicts(study);
     verdicts.extend(emulated(study).map(|remark| remark.to_string()));
     verdicts
 }

@@ -18,17 +18,13 @@ pub fn crowd(scene: &str, instances: u64) -> String {
 
 /// `1,000 walkers, nothing drawn`, and the settings that are not the defaults.
 pub fn place(point: &Point) -> String {
-    format!("{}, {}", crowd_at(point), way(point))
+    let way = drawn(point.passes) + &settings(point);
+    format!("{}, {way}", crowd_at(point))
 }
 
 /// `1,000 walkers`.
 pub fn crowd_at(point: &Point) -> String {
     crowd(&point.scene, point.instances as u64)
-}
-
-/// `nothing drawn`, and the settings that are not the defaults.
-pub fn way(point: &Point) -> String {
-    drawn(point.passes) + &settings(point)
 }
 
 /// Options and attributes that are not the defaults, each after a comma.

@@ -16,10 +16,7 @@ use indexmap::IndexMap;
 /// Columns of the table of a run.
 const COLUMNS: [Column<Entry>; 17] = [
     Column::new("backend", |entry| Value::words(&entry.backend)),
-    Column::optional("work", 10, |entry| match entry.quantity() {
-        Quantity::Work => time(entry.time(Quantity::Work)),
-        Quantity::Frame => Value::Absent,
-    }),
+    Column::optional("work", 10, |entry| time(entry.time(Quantity::Work))),
     Column::new("frame", frame),
     Column::optional("p99", 3, |entry| {
         time(entry.frame().and_then(|row| row.p99_ns))
@@ -111,10 +108,13 @@ fn percent_of_limit(entry: &Entry, group: StageGroup) -> Value {
 /// The table of the backends at a point, the fastest first.
 pub fn table(study: &Study, point: &Point) -> Table {
     let mut table = Table::of(&COLUMNS, study.ranked(point));
-    if study.quantity(point.passes) == Quantity::Work {
-        // What ranks stays on the screen, and what says little leaves it first.
-        table.prioritise("work", Priority::Stays);
-        table.prioritise("frame", Priority::DropsAfter(0));
+    match study.quantity(point.passes) {
+        Quantity::Frame => table.leave_out("work"),
+        Quantity::Work => {
+            // What ranks stays on the screen, and what says little leaves it first.
+            table.prioritise("work", Priority::Stays);
+            table.prioritise("frame", Priority::DropsAfter(0));
+        }
     }
     table
 }
@@ -128,9 +128,11 @@ pub fn study_of(measured: &MeasuredScene, outcomes: &[Outcome]) -> Study {
     })
 }
 
-/// The text about a run of a scene: a heading, one row per backend, the rates of the machine just before, and remarks.
+/// The text about a run of a scene, whose outcomes are a study: a heading, one row per backend, the rates of the machine
+/// just before, and remarks.
 pub fn measured(
     measured: &MeasuredScene,
+    study: &Study,
     limits: &MachineLimits,
     outcomes: &[Outcome],
     screen: Screen,
@@ -140,11 +142,10 @@ pub fn measured(
         scene,
         clip_error,
     } = measured;
-    let study = study_of(measured, outcomes);
     let Some(point) = study.points.first() else {
         return String::new();
     };
-    let table = table(&study, point);
+    let table = table(study, point);
     let fitted = table.fitted(screen);
     let mut text = format!(
         "{}\n\n{}\n{}{}{}",
@@ -169,7 +170,7 @@ pub fn measured(
             remarks.push(remark);
         }
     }
-    remarks.extend(conditions_of_times(&study));
+    remarks.extend(conditions_of_times(study));
     for remark in remarks.iter().filter(|remark| !remark.is_warning()) {
         text += &format!("{remark}\n");
     }

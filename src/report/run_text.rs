@@ -1,36 +1,35 @@
 //! Text about runs for terminals.
 
 use super::Screen;
-use super::findings::{answers, conditions_of_times, emulated, findings, verdict};
+use super::findings::{
+    answers, conditions_of_times, emulated, findings, headline_verdicts, verdict,
+};
 use super::places::{conditions, place, settings};
 use super::remark::Remark;
 use super::table::{Column, Table, Value, left_out, time};
-use crate::harness::{Outcome, Status};
-use crate::report::run_table::study_of;
-use crate::results::{Axis, MeasuredScene, Point, Quantity, Sheet, SheetCurve, Study, Verdict};
+use crate::harness::run::{Ended, Status};
+use crate::results::{Axis, Point, Quantity, Sheet, SheetCurve, Study, Verdict};
 use crate::wording::{counted, duration, one_line};
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::time::Duration;
 
 /// Most notes that are listed one by one.
 const LISTED: usize = 12;
 
 /// The verdict on a run of a scene, a fact per line, with an empty line and its place above: what is fastest; with the
 /// decision card also what takes the least memory, and where the answers change.
-pub fn of_run(measured: &MeasuredScene, outcomes: &[Outcome], with_card: bool) -> String {
-    let study = study_of(measured, outcomes);
+pub fn of_run(study: &Study, with_card: bool) -> String {
     let mut text = String::new();
     for point in &study.points {
-        let mut facts = verdict(&study, point);
+        let mut facts = verdict(study, point);
         if facts.is_empty() {
             continue;
         }
-        facts.extend(emulated(&study).map(|remark| remark.to_string()));
+        facts.extend(emulated(study).map(|remark| remark.to_string()));
         if with_card {
-            facts.extend(answers(&study, point).iter().map(ToString::to_string));
+            facts.extend(answers(study, point).iter().map(ToString::to_string));
         }
-        let threads = counted(measured.environment.threads as u64, "thread");
+        let threads = counted(point.threads as u64, "thread");
         text += &format!("\n{}, {threads}:\n", place(point));
         for fact in facts {
             text += &format!("{fact}\n");
@@ -80,11 +79,8 @@ fn verdicts(study: &Study, screen: Screen) -> String {
         return format!("{}{about}{}\n", table.text, left_out(&table.left_out));
     }
     let mut text = String::new();
-    for point in study.headlines() {
-        let sentences = verdict(study, point);
-        if !sentences.is_empty() {
-            text += &format!("{}: {}\n", place(point), sentences.join(" "));
-        }
+    for verdict in headline_verdicts(study) {
+        text += &format!("{verdict}\n");
     }
     text
 }
@@ -169,16 +165,15 @@ pub fn notes(notes: &[impl Display]) -> String {
     text
 }
 
-/// A point that has ended: the fastest backends, how many are slower, and how many have each other status. `results` are
-/// names of backends with their status, and with the time of a frame if there is one.
-pub fn fastest(results: &[(&str, Status, Option<Duration>)]) -> String {
+/// A point that has ended: the fastest backends, how many are slower, and how many have each other status.
+pub fn fastest(ended: &[Ended]) -> String {
     const SHOWN: usize = 3;
     let mut times = Vec::new();
     let mut others: BTreeMap<&str, usize> = BTreeMap::new();
-    for &(name, status, frame) in results {
-        match (status, frame) {
-            (Status::Ok, Some(frame)) => times.push((frame, name)),
-            _ => *others.entry(status.name()).or_default() += 1,
+    for one in ended {
+        match (one.status, one.frame) {
+            (Status::Ok, Some(frame)) => times.push((frame, one.backend)),
+            (status, _) => *others.entry(status.name()).or_default() += 1,
         }
     }
     times.sort_unstable();

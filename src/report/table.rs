@@ -210,6 +210,15 @@ impl Table {
         self.rows.push(row);
     }
 
+    /// The table with the columns of another one, whose rows are of the same things, behind its own.
+    pub fn beside(mut self, other: Self) -> Self {
+        self.headings.extend(other.headings);
+        for (row, more) in self.rows.iter_mut().zip(other.rows) {
+            row.extend(more);
+        }
+        self
+    }
+
     /// Number of columns.
     pub fn columns(&self) -> usize {
         self.headings.len()
@@ -228,6 +237,13 @@ impl Table {
     /// Returns whether it has a column with this heading.
     pub fn has(&self, heading: &str) -> bool {
         self.headings.iter().any(|known| known.text == heading)
+    }
+
+    /// Removes the column with a heading, if there is one.
+    pub fn leave_out(&mut self, heading: &str) {
+        if let Some(at) = self.headings.iter().position(|known| known.text == heading) {
+            self.remove(at);
+        }
     }
 
     /// Changes when the column with a heading makes room for others.
@@ -392,18 +408,15 @@ impl Table {
 
     /// The table in Markdown.
     pub fn markdown(&self) -> String {
-        let mut rule = Vec::new();
-        let mut headings = Vec::new();
-        for (at, heading) in self.headings.iter().enumerate() {
-            rule.push(if self.is_figures(at) { "---:" } else { "---" });
-            headings.push(heading.text.as_str());
+        let mut lines = Vec::new();
+        for cells in self.cells() {
+            lines.push(format!("| {} |\n", cells.join(" | ")));
         }
-        let mut text = format!("| {} |\n| {} |\n", headings.join(" | "), rule.join(" | "));
-        for row in &self.rows {
-            let cells: Vec<String> = row.iter().map(ToString::to_string).collect();
-            text += &format!("| {} |\n", cells.join(" | "));
-        }
-        text
+        let columns = 0..self.headings.len();
+        let rules = columns.map(|at| if self.is_figures(at) { "---:" } else { "---" });
+        let rule = rules.collect::<Vec<_>>().join(" | ");
+        lines.insert(1, format!("| {rule} |\n"));
+        lines.concat()
     }
 
     /// The table in HTML, which scrolls by itself beside its first column. Readers with scripts sort by a heading.

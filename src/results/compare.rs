@@ -10,6 +10,7 @@ use crate::harness::run::Status;
 use crate::harness::uncertainty::{LOOKS, Ratio, Rounds};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use strum::IntoStaticStr;
 
 /// Part of the probability of a false alarm that frames have among them. Stages have the rest; those of a frame that
 /// changed have its part, too.
@@ -17,9 +18,10 @@ const FRAMES: f64 = 0.8;
 /// Names of the sides.
 const SIDES: [&str; 2] = ["the base", "the new results"];
 
-/// What a comparison says about a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+/// What a comparison says about a row. Its serialised form is its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Judgement {
     /// Takes more time with certainty.
     Slower,
@@ -31,6 +33,13 @@ pub enum Judgement {
     Undecided,
     /// There are no rounds, so there is no interval.
     Unjudged,
+}
+
+impl Judgement {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
 }
 
 /// New over base.
@@ -47,14 +56,7 @@ pub struct Change {
 impl Change {
     /// The change of a row whose judgement is a false alarm with a probability of `error`. `detect` is the change, as a
     /// fraction, that matters.
-    fn new(measured: &MeasuredPair, error: f64, detect: f64) -> Self {
-        let Some(rounds) = measured.rounds else {
-            return Self {
-                ratio: measured.medians[1] / measured.medians[0],
-                range: None,
-                judgement: Judgement::Unjudged,
-            };
-        };
+    fn new(rounds: Rounds, error: f64, detect: f64) -> Self {
         let ratio: Ratio = rounds.ratio();
         let (low, high) = ratio.interval(1.0 - at_one_look(error));
         let judgement = if low > 1.0 {
@@ -74,7 +76,7 @@ impl Change {
     }
 
     /// Returns whether it is certainly slower or faster.
-    pub fn is_certain(&self) -> bool {
+    fn is_certain(&self) -> bool {
         matches!(self.judgement, Judgement::Slower | Judgement::Faster)
     }
 
@@ -106,15 +108,39 @@ pub struct ComparedRow {
     pub clock: Clock,
     /// `true` for a whole frame, and for a stage of a backend without one; `false` for a stage within a frame.
     pub is_frame: bool,
-    /// Medians in the base and in the new set, in nanoseconds.
+    /// Medians in the base and in the new set, in nanoseconds, over all runs of each.
     pub medians: [Option<f64>; 2],
     /// The change, or the reason why the row cannot be compared.
     pub change: Result<Change, String>,
+    /// The rounds of both sets, if the row can be compared and they ran alternately.
+    rounds: Option<Rounds>,
     /// The change that a stage would have if its frame did not change.
     alone: Option<Change>,
 }
 
 impl ComparedRow {
+    /// A row before it is judged: `change` has the ratio of the medians.
+    fn new((point, backend): &BackendKey, (stage, clock): StageKey, sides: &Sides) -> Self {
+        let rounds = compared_rounds(sides);
+        let medians = [middle(&sides[0]), middle(&sides[1])];
+        let change = rounds.clone().map(|_| Change {
+            ratio: medians[1].unwrap_or(f64::NAN) / medians[0].unwrap_or(f64::NAN),
+            range: None,
+            judgement: Judgement::Unjudged,
+        });
+        Self {
+            point: point.clone(),
+            backend: backend.clone(),
+            stage,
+            clock,
+            is_frame: false,
+            medians,
+            change,
+            rounds: rounds.ok().flatten(),
+            alone: None,
+        }
+    }
+
     /// The stage, and its clock if that is not the wall clock.
     pub fn stage_and_clock(&self) -> String {
         match self.clock {
@@ -149,6 +175,16 @@ impl ComparedRow {
 
     fn is_whole(&self) -> bool {
         self.stage == Stage::Frame && self.clock == Clock::Wall
+    }
+
+    /// Returns whether it is a frame that can be compared.
+    fn is_compared_frame(&self) -> bool {
+        self.is_frame && self.change.is_ok()
+    }
+
+    /// Returns whether it is a stage within a frame and can be compared.
+    fn is_compared_stage(&self) -> bool {
+        !self.is_frame && self.change.is_ok()
     }
 
     /// The size of the change, for sorting: certain changes before others, before rows that cannot be compared.
@@ -188,26 +224,15 @@ pub struct Comparison {
     pub warnings: Vec<String>,
 }
 
-/// What rows of both sets must share to be compared.
-type ComparedKey = (Point, String, Stage, Clock);
+/// What rows of both sets must share to be compared: the point and the backend, the stage and the clock.
+type BackendKey = (Point, String);
+type StageKey = (Stage, Clock);
 
 /// The runs of a row in the base, and in the new results.
 type Sides<'a> = [Vec<&'a Row>; 2];
 
-/// What both sides say of a row.
-struct MeasuredPair {
-    /// Median in the base and in the new set, in nanoseconds, over all runs of each.
-    medians: [f64; 2],
-    /// The rounds of both, if they ran alternately.
-    rounds: Option<Rounds>,
-}
-
-/// A row that is in one of the sets at least, before it is judged.
-struct Pair {
-    row: ComparedRow,
-    /// What both sets say; `None` if the row cannot be compared.
-    measured: Option<MeasuredPair>,
-}
+/// The rows of both sets.
+type RowsOfSides<'a> = BTreeMap<BackendKey, BTreeMap<StageKey, Sides<'a>>>;
 
 /// Compares the rows that both sets have. `detect` is the change, as a fraction, that matters.
 pub fn compare(base: &Recorded, new: &Recorded, detect: f64) -> Comparison {
@@ -216,7 +241,7 @@ pub fn compare(base: &Recorded, new: &Recorded, detect: f64) -> Comparison {
     // A machine with another thread count is compared nevertheless, with a warning; runs with several are matched by
     // them.
     let by_threads = base_threads.len() > 1 || new_threads.len() > 1;
-    let mut all: BTreeMap<ComparedKey, Sides> = BTreeMap::new();
+    let mut all = RowsOfSides::new();
     for (side, set) in [base, new].into_iter().enumerate() {
         for row in &set.rows {
             let mut point = row.point();
@@ -224,8 +249,9 @@ pub fn compare(base: &Recorded, new: &Recorded, detect: f64) -> Comparison {
             if !by_threads {
                 point.threads = 0;
             }
-            let key = (point, row.name(), row.stage, row.clock);
-            all.entry(key).or_default()[side].push(row);
+            let stages = all.entry((point, row.name())).or_default();
+            let sides = stages.entry((row.stage, row.clock)).or_default();
+            sides[side].push(row);
         }
     }
     let mut warnings: Vec<String> = machines(base, new).into_iter().collect();
@@ -233,51 +259,40 @@ pub fn compare(base: &Recorded, new: &Recorded, detect: f64) -> Comparison {
     if !by_threads && base_threads != new_threads {
         warnings.push("the numbers of threads differ".into());
     }
-    let mut failed_rows = Vec::new();
-    let mut pairs = Vec::new();
-    for (key, sides) in all {
-        let pair = pair(key, &sides);
-        if has_failed(&sides) {
-            failed_rows.push(pair.row.clone());
-        }
-        pairs.push(pair);
-    }
-    let errors = RelativeErrors::new(&pairs);
-    let sensitivity = sensitivity(&pairs, &errors, detect);
+    let mut failed = Vec::new();
     let mut backends = Vec::new();
-    for pairs in pairs.chunk_by(|a, b| a.row.is_beside(&b.row)) {
-        backends.push(judged(pairs, &errors, detect));
+    for (backend, stages) in &all {
+        let mut rows = Vec::new();
+        for (&stage, sides) in stages {
+            rows.push(ComparedRow::new(backend, stage, sides));
+            if has_failed(sides) {
+                failed.extend(rows.last().cloned());
+            }
+        }
+        backends.push(frame_first(rows));
+    }
+    let errors = RelativeErrors::new(&backends);
+    let sensitivity = sensitivity(&backends, &errors, detect);
+    for rows in &mut backends {
+        judge(rows, &errors, detect);
     }
     Comparison {
         rows: sorted(backends),
         sensitivity,
-        failed: failed_rows,
+        failed,
         warnings,
     }
 }
 
-fn pair((point, backend, stage, clock): ComparedKey, sides: &Sides) -> Pair {
-    let mut row = ComparedRow {
-        point,
-        backend,
-        stage,
-        clock,
-        is_frame: false,
-        medians: [newest_median(&sides[0]), newest_median(&sides[1])],
-        change: Err(String::new()),
-        alone: None,
-    };
-    let measured = match measured(sides) {
-        Ok(measured) => {
-            row.medians = measured.medians.map(Some);
-            Some(measured)
-        }
-        Err(why) => {
-            row.change = Err(why);
-            None
-        }
-    };
-    Pair { row, measured }
+/// The rows of a backend with its whole frame first. Without one that can be compared, each row counts as a frame.
+fn frame_first(mut rows: Vec<ComparedRow>) -> Vec<ComparedRow> {
+    let is_frame = |row: &ComparedRow| row.is_whole() && row.change.is_ok();
+    let has_frame = rows.iter().any(is_frame);
+    rows.sort_by_key(|row| !is_frame(row));
+    for row in &mut rows {
+        row.is_frame = !has_frame || is_frame(row);
+    }
+    rows
 }
 
 /// Probabilities of a false alarm: of one frame, and of one stage whose frame did not change.
@@ -287,18 +302,10 @@ struct RelativeErrors {
 }
 
 impl RelativeErrors {
-    fn new(pairs: &[Pair]) -> Self {
-        let mut frames = 0;
-        let mut stages = 0;
-        for pairs in pairs.chunk_by(|a, b| a.row.is_beside(&b.row)) {
-            let compared = pairs.iter().filter(|pair| pair.measured.is_some()).count();
-            if whole_frame(pairs).is_some() {
-                frames += 1;
-                stages += compared - 1;
-            } else {
-                frames += compared;
-            }
-        }
+    fn new(backends: &[Vec<ComparedRow>]) -> Self {
+        let rows = backends.iter().flatten();
+        let frames = rows.clone().filter(|row| row.is_compared_frame()).count();
+        let stages = rows.filter(|row| row.is_compared_stage()).count();
         let frames_share = if stages == 0 { 1.0 } else { FRAMES };
         let error = 1.0 - CONFIDENCE;
         Self {
@@ -313,50 +320,25 @@ fn at_one_look(error: f64) -> f64 {
     error / LOOKS.len() as f64
 }
 
-/// The place of the whole frame among the rows of a backend at a point, if it can be compared.
-fn whole_frame(pairs: &[Pair]) -> Option<usize> {
-    pairs
-        .iter()
-        .position(|pair| pair.row.is_whole() && pair.measured.is_some())
-}
-
-/// The rows of a backend at a point: its frame, then its stages. A frame that changed passes its probability of a false
-/// alarm on to them.
-fn judged(pairs: &[Pair], errors: &RelativeErrors, detect: f64) -> Vec<ComparedRow> {
-    let whole = whole_frame(pairs);
-    let stages = pairs.iter().filter(|pair| pair.measured.is_some()).count();
-    let stages = stages.saturating_sub(1).max(1);
-    let mut passed_on = 0.0;
-    let mut shown = Vec::new();
-    let mut error = errors.frame;
-    if let Some(at) = whole
-        && let Some(measured) = &pairs[at].measured
-    {
-        let change = Change::new(measured, errors.frame, detect);
-        if change.is_certain() {
-            passed_on = errors.frame / stages as f64;
+/// Judges the rows of a backend at a point by their rounds. A frame that changed passes its probability of a false alarm
+/// on to its stages, which follow it.
+fn judge(rows: &mut [ComparedRow], errors: &RelativeErrors, detect: f64) {
+    let stages = rows.iter().filter(|row| row.is_compared_stage()).count();
+    let mut of_stages = errors.stage;
+    for row in rows {
+        let Some(rounds) = row.rounds else { continue };
+        let [alone, error] = if row.is_frame {
+            [errors.frame; 2]
+        } else {
+            [errors.stage, of_stages]
+        };
+        let change = Change::new(rounds, error, detect);
+        if row.is_frame && change.is_certain() {
+            of_stages += errors.frame / stages.max(1) as f64;
         }
-        error = errors.stage;
-        shown.push(ComparedRow {
-            is_frame: true,
-            change: Ok(change),
-            alone: Some(change),
-            ..pairs[at].row.clone()
-        });
+        row.change = Ok(change);
+        row.alone = Some(Change::new(rounds, alone, detect));
     }
-    for (at, pair) in pairs.iter().enumerate() {
-        if whole == Some(at) {
-            continue;
-        }
-        let mut stage = pair.row.clone();
-        stage.is_frame = whole.is_none();
-        if let Some(measured) = &pair.measured {
-            stage.alone = Some(Change::new(measured, error, detect));
-            stage.change = Ok(Change::new(measured, error + passed_on, detect));
-        }
-        shown.push(stage);
-    }
-    shown
 }
 
 /// The rows of all backends: points with the largest changes first, and so the backends of each.
@@ -382,23 +364,21 @@ fn largest_size(rows: &[ComparedRow]) -> f64 {
 }
 
 /// The smallest changes of frames that their rounds could have shown.
-fn sensitivity(pairs: &[Pair], errors: &RelativeErrors, detect: f64) -> Option<Sensitivity> {
+fn sensitivity(
+    backends: &[Vec<ComparedRow>],
+    errors: &RelativeErrors,
+    detect: f64,
+) -> Option<Sensitivity> {
     let confidence = 1.0 - at_one_look(errors.frame);
     let mut changes = Vec::new();
     let mut fewest = usize::MAX;
     let mut needed = Some(0);
-    for pairs in pairs.chunk_by(|a, b| a.row.is_beside(&b.row)) {
-        let whole = whole_frame(pairs);
-        for (at, pair) in pairs.iter().enumerate() {
-            if let Some(measured) = &pair.measured
-                && whole.is_none_or(|whole| whole == at)
-            {
-                let rounds = measured.rounds?;
-                changes.push(rounds.ratio().smallest_change(confidence));
-                fewest = fewest.min(rounds.count);
-                needed = needed.and_then(|most| Some(rounds.needed(detect, confidence)?.max(most)));
-            }
-        }
+    let rows = backends.iter().flatten();
+    for row in rows.filter(|row| row.is_compared_frame()) {
+        let rounds = row.rounds?;
+        changes.push(rounds.ratio().smallest_change(confidence));
+        fewest = fewest.min(rounds.count);
+        needed = needed.and_then(|most| Some(rounds.needed(detect, confidence)?.max(most)));
     }
     changes.sort_by(f64::total_cmp);
     Some(Sensitivity {
@@ -409,13 +389,8 @@ fn sensitivity(pairs: &[Pair], errors: &RelativeErrors, detect: f64) -> Option<S
     })
 }
 
-fn newest_median(side: &[&Row]) -> Option<f64> {
-    let newest = side.iter().max_by(|a, b| a.utc.cmp(&b.utc))?;
-    newest.median_ns.map(|ns| ns as f64)
-}
-
-/// A row in both sets, or the reason why it cannot be compared.
-fn measured(sides: &Sides) -> Result<MeasuredPair, String> {
+/// The rounds of a row, if its runs are some, or the reason why it cannot be compared.
+fn compared_rounds(sides: &Sides) -> Result<Option<Rounds>, String> {
     for (side, which) in sides.iter().zip(SIDES) {
         if side.is_empty() {
             return Err(format!("not in {which}"));
@@ -428,10 +403,7 @@ fn measured(sides: &Sides) -> Result<MeasuredPair, String> {
     }
     let base = usable(&sides[0], SIDES[0])?;
     let new = usable(&sides[1], SIDES[1])?;
-    Ok(MeasuredPair {
-        medians: [middle(&base), middle(&new)],
-        rounds: rounds(&base, &new),
-    })
+    Ok(rounds(&base, &new))
 }
 
 /// Returns whether a row was measured in the base and failed in all new results.
@@ -469,10 +441,12 @@ fn usable<'a>(side: &[&'a Row], which: &str) -> Result<Vec<&'a Row>, String> {
     Ok(ok)
 }
 
-/// The median of a row over the runs of a side, in nanoseconds: the geometric mean of theirs.
-fn middle(side: &[&Row]) -> f64 {
-    let logs: Vec<f64> = side.iter().filter_map(|row| log_of(row)).collect();
-    (logs.iter().sum::<f64>() / logs.len() as f64).exp()
+/// The median of a row over the runs of a side that measured it, in nanoseconds: the geometric mean of theirs.
+fn middle(side: &[&Row]) -> Option<f64> {
+    let ok = side.iter().filter(|row| row.is_ok());
+    let logs: Vec<f64> = ok.filter_map(|row| log_of(row)).collect();
+    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+    (!logs.is_empty()).then(|| mean.exp())
 }
 
 /// The natural logarithm of a run's median in nanoseconds.
@@ -520,8 +494,8 @@ fn list<'a>(machines: impl IntoIterator<Item = &'a Machine>) -> String {
 }
 
 /// A warning if a row of one side comes from several machines, whose differences would count as those between runs.
-fn pooled(rows: &BTreeMap<ComparedKey, Sides>, side: usize) -> Option<String> {
-    for sides in rows.values() {
+fn pooled(rows: &RowsOfSides, side: usize) -> Option<String> {
+    for sides in rows.values().flat_map(BTreeMap::values) {
         let machines: BTreeSet<Machine> = sides[side].iter().map(|row| Machine::of(row)).collect();
         if machines.len() > 1 {
             return Some(format!(

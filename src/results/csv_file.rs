@@ -19,14 +19,29 @@ const MOST_FIELDS: usize = 512;
 /// Most characters of a field that an error repeats.
 const QUOTED: usize = 60;
 
+/// The lines of rows in a file, below one with the names of their fields if they begin it; nothing without rows.
+///
+/// # Errors
+/// A row that CSV cannot hold.
+pub fn lines_of<T: Serialize>(
+    rows: impl IntoIterator<Item = T>,
+    begins_file: bool,
+) -> io::Result<Vec<u8>> {
+    let mut builder = csv::WriterBuilder::new();
+    let mut writer = builder.has_headers(begins_file).from_writer(Vec::new());
+    for row in rows {
+        writer.serialize(row)?;
+    }
+    writer.into_inner().map_err(|error| error.into_error())
+}
+
 /// The first line of a file with such rows, without its end: the names of their fields.
 ///
 /// # Errors
 /// A row that CSV cannot hold.
 pub fn heading<T: Serialize + Default>() -> io::Result<String> {
-    let mut text = Vec::new();
-    csv::Writer::from_writer(&mut text).serialize(T::default())?;
-    let text = String::from_utf8_lossy(&text);
+    let lines = lines_of([T::default()], true)?;
+    let text = String::from_utf8_lossy(&lines);
     Ok(text.lines().next().unwrap_or_default().into())
 }
 

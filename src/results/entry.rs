@@ -2,7 +2,7 @@
 
 use super::{Point, Row};
 use crate::backend::LaterPasses;
-use crate::frame::{Clock, EMULATED, Side, Stage, StageGroup};
+use crate::frame::{Clock, Side, Stage, StageGroup};
 use crate::harness::stats;
 use crate::harness::uncertainty::Level;
 use crate::registry;
@@ -78,16 +78,6 @@ impl Entry {
         self.is_ok() && (self.point.passes > 0 || has_device_time)
     }
 
-    /// The quantity by which it is compared: the whole frame, or the stages before drawing if drawing is emulated.
-    pub fn quantity(&self) -> Quantity {
-        let adapter = self.last().and_then(|row| row.adapter.as_deref());
-        if self.point.passes > 0 && adapter.is_some_and(|name| name.ends_with(EMULATED)) {
-            Quantity::Work
-        } else {
-            Quantity::Frame
-        }
-    }
-
     /// Returns whether drawing skins, so that no stage of its own does.
     pub fn skins_in_draw(&self) -> bool {
         self.is_ok() && self.point.passes > 0 && self.total(StageGroup::Skin).is_none()
@@ -116,11 +106,6 @@ impl Entry {
     /// The sum of a group's medians on both sides, in nanoseconds; `None` if it has none of its stages.
     pub fn total(&self, group: StageGroup) -> Option<u64> {
         sum_of_medians(on_both_sides(self.newest(), |known| known == group))
-    }
-
-    /// The sum of a group's medians on one side, in nanoseconds; `None` if that side has none of its stages.
-    pub fn total_on(&self, side: Side, group: StageGroup) -> Option<u64> {
-        sum_of_medians(stages_in(group).filter_map(|stage| self.stage_on(stage, side)))
     }
 
     /// The part of a frame that no stage has, in nanoseconds: the median, frame by frame, of the frame less its stages on

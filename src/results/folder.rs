@@ -3,7 +3,7 @@
 //! The rows of a backend are written as soon as it is finished, in one piece, so that an interrupted run keeps them and
 //! leaves no part of a row. Times are integer nanoseconds; an empty field means absent.
 
-use super::csv_file::{heading, text_of};
+use super::csv_file::{heading, lines_of, text_of};
 use super::{LimitsRow, Problem, Row, SampleRow, Session, session};
 use serde::Serialize;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -28,13 +28,7 @@ impl CsvTable {
 
     /// Adds rows; if they cannot be written whole, the file is as it was.
     fn write<T: Serialize>(&mut self, rows: impl IntoIterator<Item = T>) -> io::Result<()> {
-        let mut writer = csv::WriterBuilder::new()
-            .has_headers(self.is_empty)
-            .from_writer(Vec::new());
-        for row in rows {
-            writer.serialize(row)?;
-        }
-        let bytes = writer.into_inner().map_err(|error| error.into_error())?;
+        let bytes = lines_of(rows, self.is_empty)?;
         let before = self.file.metadata()?.len();
         if let Err(error) = self.file.write_all(&bytes) {
             self.file.set_len(before)?;
@@ -116,18 +110,7 @@ impl Results {
             session.runs.push(row.run_id.clone());
             self.write_sessions()?;
         }
-        let mut samples = Vec::new();
-        for row in rows {
-            let series = SampleRow::of(row);
-            for &(frame, ns) in &row.samples {
-                samples.push(SampleRow {
-                    frame,
-                    ns,
-                    ..series.clone()
-                });
-            }
-        }
-        self.samples.write(samples)?;
+        self.samples.write(rows.iter().flat_map(SampleRow::all))?;
         self.summary.write(rows)
     }
 

@@ -26,13 +26,13 @@ pub mod study;
 pub mod verdict;
 
 pub use atomic_file::write_file;
-pub use csv_file::heading;
+pub use csv_file::{heading, lines_of};
 pub use entry::{Entry, Quantity};
 pub use folder::Results;
 pub use limits::{LimitedMemory, LimitsRow};
 pub use machine::{Machine, known};
 pub use problem::Problem;
-pub use recorded::{Recorded, ResultFile, SampleRow, summaries};
+pub use recorded::{Recorded, SampleRow, summaries};
 pub use row::{COLUMNS, MeasuredScene, Point, Row, RowKind, SCHEMA};
 pub use session::{Browser, Program, Session};
 pub use study::{Axis, CurvePoint, Sheet, SheetCurve, Study};

@@ -3,7 +3,7 @@
 use super::csv_file::{read_rows, text_of};
 use super::old_hashes;
 use super::row::listed_name;
-use super::{Machine, Point, Problem, Row, SCHEMA, page_results};
+use super::{Machine, Problem, Row, SCHEMA, page_results};
 use crate::frame::{Clock, Stage};
 use crate::harness::run::Status;
 use crate::wording::counted;
@@ -66,9 +66,9 @@ pub struct SampleRow {
 }
 
 impl SampleRow {
-    /// The frame 0 without a time of a row.
-    pub(super) fn of(row: &Row) -> Self {
-        Self {
+    /// The measured times of a row, in the order of the frames.
+    pub fn all(row: &Row) -> impl Iterator<Item = Self> {
+        row.samples.iter().map(|&(frame, ns)| Self {
             run_id: row.run_id.clone(),
             scene: row.scene.clone(),
             instances: Some(row.instances),
@@ -77,25 +77,15 @@ impl SampleRow {
             variant: row.variant.clone(),
             stage: row.stage,
             clock: row.clock,
-            frame: 0,
-            ns: 0,
-        }
-    }
-
-    fn series(&self) -> Series {
-        Series {
-            run_id: self.run_id.clone(),
-            scene: self.scene.clone(),
-            backend: listed_name(&self.backend, self.variant.as_deref()),
-            stage: self.stage,
-            clock: self.clock,
-        }
+            frame,
+            ns,
+        })
     }
 }
 
-/// What the samples of a row have in common. A run measures each of its scenes at one point.
+/// Identity of a row, and of its samples: what was measured, in which run. A run measures each of its scenes at one point.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Series {
+struct RowKey {
     run_id: String,
     scene: String,
     backend: String,
@@ -103,23 +93,16 @@ struct Series {
     clock: Clock,
 }
 
-impl Series {
-    fn of(row: &Row) -> Self {
-        SampleRow::of(row).series()
-    }
-}
-
 /// A `summary.csv` and the samples beside it, as they were read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResultFile {
+struct ResultFile {
     /// Name of the summary in messages.
-    pub name: String,
+    name: String,
     /// Its text.
-    pub summary: String,
+    summary: String,
     /// Name of the samples in messages.
-    pub samples_name: String,
+    samples_name: String,
     /// Their text; `None` if there are none.
-    pub samples: Option<String>,
+    samples: Option<String>,
 }
 
 impl ResultFile {
@@ -162,16 +145,6 @@ impl ResultFile {
     }
 }
 
-/// Identity of a row: what was measured, in which run.
-#[derive(PartialEq, Eq, Hash)]
-struct RowKey {
-    run_id: String,
-    point: Point,
-    backend: String,
-    stage: Stage,
-    clock: Clock,
-}
-
 /// Rows read from result files.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recorded {
@@ -179,8 +152,6 @@ pub struct Recorded {
     pub rows: Vec<Row>,
     /// Remarks on the files, such as that one lacks samples.
     pub notes: Vec<String>,
-    /// The files.
-    pub files: Vec<ResultFile>,
 }
 
 impl Recorded {
@@ -191,39 +162,27 @@ impl Recorded {
     /// A path that does not exist or contains no results, a file that cannot be read or is damaged, or more than results
     /// may have.
     pub fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Self, Problem> {
-        let mut files = Vec::new();
+        let mut recorded = Self::default();
+        let mut places = HashMap::new();
         let mut met = HashSet::new();
+        let mut copies = 0;
+        let mut without = Vec::new();
         for path in paths {
-            for file in summaries(path.as_ref())? {
-                if met.insert(file.clone()) {
-                    files.push(ResultFile::read(&file)?);
+            for summary in summaries(path.as_ref())? {
+                if met.insert(summary.clone()) {
+                    let file = ResultFile::read(&summary)?;
+                    copies += recorded.add(&file, &mut places)?;
+                    without.extend(file.samples.is_none().then_some(file.samples_name));
                 }
             }
         }
-        Self::of_files(files)
-    }
-
-    /// The rows of files.
-    ///
-    /// # Errors
-    /// As [`Recorded::read`].
-    pub(super) fn of_files(files: Vec<ResultFile>) -> Result<Self, Problem> {
-        let mut recorded = Self::default();
-        let mut places: HashMap<RowKey, usize> = HashMap::new();
-        let mut copies = 0;
-        for file in &files {
-            copies += recorded.add(file, &mut places)?;
-        }
-        let mut without = files.iter().filter(|file| file.samples.is_none());
-        if let Some(file) = without.next() {
-            let others = match without.count() {
+        if let [first, others @ ..] = &without[..] {
+            let others = match others.len() {
                 0 => String::new(),
                 count => format!(" and {count} more"),
             };
             let what = "missing: medians only, no uncertainties";
-            recorded
-                .notes
-                .push(format!("{}{others} {what}", file.samples_name));
+            recorded.notes.push(format!("{first}{others} {what}"));
         }
         if copies > 0 {
             let copies = counted(copies, "row");
@@ -232,10 +191,9 @@ impl Recorded {
                 .push(format!("{copies} in several files: counted once"));
         }
         if recorded.rows.is_empty() {
-            let name = files.first().map_or("", |file| &file.name);
-            return Err(Problem::at(name, "no rows; expected results"));
+            let place = paths.first().map_or(Path::new(""), AsRef::as_ref);
+            return Err(Problem::at(place, "no rows; expected results"));
         }
-        recorded.files = files;
         Ok(recorded)
     }
 
@@ -268,7 +226,7 @@ impl Recorded {
             older = older.or((row.schema < COMPLETE).then_some(row.schema));
             let key = RowKey {
                 run_id: row.run_id.clone(),
-                point: row.point(),
+                scene: row.scene.clone(),
                 backend: row.name(),
                 stage: row.stage,
                 clock: row.clock,
@@ -280,7 +238,7 @@ impl Recorded {
                 );
             }
             if has_samples {
-                row.samples = taken(&mut samples, &row)?;
+                row.samples = taken(&mut samples, &key, row.frames.unwrap_or(0))?;
             }
             match known {
                 None => {
@@ -343,11 +301,11 @@ fn check(row: &Row) -> Result<(), String> {
 
 /// The samples of a row, which are as many as its frames.
 fn taken(
-    samples: &mut HashMap<Series, Vec<(u32, u64)>>,
-    row: &Row,
+    samples: &mut HashMap<RowKey, Vec<(u32, u64)>>,
+    key: &RowKey,
+    expected: usize,
 ) -> Result<Vec<(u32, u64)>, String> {
-    let expected = row.frames.unwrap_or(0);
-    let mut found = samples.remove(&Series::of(row)).unwrap_or_default();
+    let mut found = samples.remove(key).unwrap_or_default();
     found.sort_unstable();
     if found.windows(2).any(|two| two[0].0 == two[1].0) {
         return Err("samples.csv beside it has a frame of this row twice".into());
@@ -361,9 +319,9 @@ fn taken(
     ))
 }
 
-/// Frame numbers and nanoseconds of each series of a file.
-fn samples_of(file: &ResultFile) -> Result<HashMap<Series, Vec<(u32, u64)>>, Problem> {
-    let mut samples: HashMap<Series, Vec<(u32, u64)>> = HashMap::new();
+/// Frame numbers and nanoseconds of each row of a file.
+fn samples_of(file: &ResultFile) -> Result<HashMap<RowKey, Vec<(u32, u64)>>, Problem> {
+    let mut samples: HashMap<RowKey, Vec<(u32, u64)>> = HashMap::new();
     let Some(text) = &file.samples else {
         return Ok(samples);
     };
@@ -377,8 +335,14 @@ fn samples_of(file: &ResultFile) -> Result<HashMap<Series, Vec<(u32, u64)>>, Pro
             if count > MOST_SAMPLES {
                 return Err(format!("more than {MOST_SAMPLES} samples; expected fewer"));
             }
-            let time = (row.frame, row.ns);
-            samples.entry(row.series()).or_default().push(time);
+            let key = RowKey {
+                run_id: row.run_id,
+                scene: row.scene,
+                backend: listed_name(&row.backend, row.variant.as_deref()),
+                stage: row.stage,
+                clock: row.clock,
+            };
+            samples.entry(key).or_default().push((row.frame, row.ns));
             Ok(())
         },
     )?;

@@ -93,16 +93,10 @@ pub struct Browser {
 }
 
 impl Program {
-    /// The running program.
-    pub fn running(version: &str, build: &Build) -> Self {
-        let target = format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS);
-        Self::new(version, build, &target)
-    }
-
-    /// A program of this version for `target`.
-    pub fn new(version: &str, build: &Build, target: &str) -> Self {
+    /// This version of the program, for `target`.
+    pub fn new(build: &Build, target: &str) -> Self {
         Self {
-            version: version.into(),
+            version: env!("CARGO_PKG_VERSION").into(),
             build: build.clone(),
             target: target.into(),
             debug: cfg!(debug_assertions),
@@ -112,11 +106,12 @@ impl Program {
 
 impl Session {
     /// A session that begins now.
-    pub fn begin(program: Program, environment: &Environment, isa: Isa) -> Self {
+    pub fn begin(environment: &Environment, isa: Isa) -> Self {
+        let target = format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS);
         let adapter = environment.adapter.as_ref();
         let empty = environment.clock.empty_submission;
         Self {
-            program,
+            program: Program::new(&environment.build, &target),
             os: environment.os.clone(),
             cpu: environment.cpu.clone(),
             isa: isa.name().into(),

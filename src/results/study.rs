@@ -1,6 +1,6 @@
 //! Results in order: one machine, every backend at every point, and curves along axes.
 
-use super::{Entry, Machine, Point, Problem, Quantity, Recorded, ResultFile, Row, options};
+use super::{Entry, Machine, Point, Problem, Quantity, Recorded, Row, options};
 use crate::registry::REGISTRY;
 use crate::wording::counted;
 use indexmap::IndexMap;
@@ -152,8 +152,6 @@ pub struct Study {
     pub backends: Vec<String>,
     /// Remarks on the results.
     pub notes: Vec<String>,
-    /// The files.
-    pub files: Vec<ResultFile>,
     /// The entries of each point, in the registry's order.
     by_point: HashMap<Point, Vec<usize>>,
     sheets: Vec<Sheet>,
@@ -175,8 +173,8 @@ impl Study {
         study
     }
 
-    /// Puts the results of each machine in order: at least one study, the machine with most rows first. Remarks and
-    /// files are those of all machines, and stand in the first study.
+    /// Puts the results of each machine in order: at least one study, the machine with most rows first. Remarks are those of
+    /// all machines, and stand in the first study.
     pub fn of_each_machine(recorded: Recorded) -> Vec<Self> {
         let mut studies = Vec::new();
         let mut by_machine: HashMap<Machine, Vec<Row>> = HashMap::new();
@@ -190,7 +188,6 @@ impl Study {
         }
         studies.resize(studies.len().max(1), Self::default());
         studies[0].notes.splice(0..0, recorded.notes);
-        studies[0].files = recorded.files;
         studies
     }
 

@@ -51,25 +51,6 @@ pub enum Lead {
     TooFew,
 }
 
-/// The words of a verdict's sentence.
-#[derive(Debug, Clone, Copy)]
-pub struct Words<'a> {
-    /// The first backend, and its time with what it is for.
-    pub first: &'a str,
-    /// As `first`.
-    pub time: &'a str,
-    /// The second backend, and its time.
-    pub second: &'a str,
-    /// As `second`.
-    pub second_time: &'a str,
-    /// Ratio of the second time to the first, and the bounds of its interval.
-    pub ratio: &'a str,
-    /// As `ratio`.
-    pub low: &'a str,
-    /// As `ratio`.
-    pub high: &'a str,
-}
-
 impl Lead {
     /// Whether a run is sure which backend is fastest, in a word or two.
     pub fn word(self) -> &'static str {
@@ -81,30 +62,20 @@ impl Lead {
         }
     }
 
-    /// The sentence of a verdict.
-    pub fn sentence(self, words: &Words) -> String {
-        let &Words {
-            first,
-            time,
-            second,
-            second_time,
-            ratio,
-            low,
-            high,
-        } = words;
+    /// The sentence of a verdict, with names in braces: the first backend and its time with what it is for, the second
+    /// backend and its time, the ratio of the second time to the first, and the bounds of its interval.
+    pub fn sentence(self) -> &'static str {
         match self {
-            Self::Alone => format!("{first} takes {time}; there is no other to compare it with."),
-            Self::Certain => {
-                format!("{first} is fastest, {time}, {ratio} times as fast as {second}.")
-            }
-            Self::Undecided => format!(
-                "{first} has the smallest median, {time}. This run cannot tell it from {second} ({second_time}), which takes \
+            Self::Alone => "{first} takes {time}; there is no other to compare it with.",
+            Self::Certain => "{first} is fastest, {time}, {ratio} times as fast as {second}.",
+            Self::Undecided => {
+                "{first} has the smallest median, {time}. This run cannot tell it from {second} ({secondTime}), which takes \
                  between {low} and {high} times as long."
-            ),
-            Self::TooFew => format!(
-                "{first} has the smallest median, {time}. {second} has {second_time} ({ratio} times), with too few samples \
+            }
+            Self::TooFew => {
+                "{first} has the smallest median, {time}. {second} has {secondTime} ({ratio} times), with too few samples \
                  to be sure."
-            ),
+            }
         }
     }
 }
@@ -125,15 +96,25 @@ impl fmt::Display for Verdict<'_> {
                 duration(self.ns)
             );
         }
-        f.write_str(&self.lead.sentence(&Words {
-            first: &self.first.backend,
-            time: &format!("{} {unit}", duration(self.ns)),
-            second: second.map_or("", |second| &second.entry.backend),
-            second_time: &duration(second.map_or(0, |second| second.ns)),
-            ratio: &factor(second.map_or(1.0, |second| second.ratio)),
-            low: &factor(low),
-            high: &factor(high),
-        }))
+        let mut sentence = self.lead.sentence().to_owned();
+        for (name, value) in [
+            ("{first}", self.first.backend.clone()),
+            ("{time}", format!("{} {unit}", duration(self.ns))),
+            (
+                "{second}",
+                second.map_or(String::new(), |second| second.entry.backend.clone()),
+            ),
+            (
+                "{secondTime}",
+                duration(second.map_or(0, |second| second.ns)),
+            ),
+            ("{ratio}", factor(second.map_or(1.0, |second| second.ratio))),
+            ("{low}", factor(low)),
+            ("{high}", factor(high)),
+        ] {
+            sentence = sentence.replace(name, &value);
+        }
+        f.write_str(&sentence)
     }
 }
 

@@ -13,7 +13,6 @@ use crate::report::chart;
 use crate::report::head;
 use crate::report::remark::Remark;
 use crate::results::page_results::MARKS;
-use crate::results::verdict::Words;
 use crate::results::{Browser, Lead, MeasuredScene, Program, Row, SampleRow, Session, heading};
 use crate::scene::BuiltScene;
 use base64::Engine as _;
@@ -110,7 +109,7 @@ pub fn page(crowds: &[BuiltScene], choice: PageChoice) -> Result<String, PageErr
         "columns": {"summary": heading::<Row>()?, "samples": heading::<SampleRow>()?},
         "sample": SampleRow::default(),
         "session": Session {
-            program: Program::new(env!("CARGO_PKG_VERSION"), choice.build, "browser"),
+            program: Program::new(choice.build, "browser"),
             browser: Some(Browser::default()),
             ..Session::default()
         },
@@ -246,19 +245,10 @@ fn stages_of(group: StageGroup) -> Vec<Stage> {
 
 /// Sentences of verdicts, with names in braces for what the page finds.
 fn words() -> Value {
-    let words = Words {
-        first: "{first}",
-        time: "{time}",
-        second: "{second}",
-        second_time: "{secondTime}",
-        ratio: "{ratio}",
-        low: "{low}",
-        high: "{high}",
-    };
     let emulated = Remark::Emulated("{adapter}");
     json!({
-        "only": Lead::Alone.sentence(&words), "certain": Lead::Certain.sentence(&words),
-        "noise": Lead::Undecided.sentence(&words), "unknown": Lead::TooFew.sentence(&words),
+        "only": Lead::Alone.sentence(), "certain": Lead::Certain.sentence(),
+        "noise": Lead::Undecided.sentence(), "unknown": Lead::TooFew.sentence(),
         "emulated": EMULATED, "onEmulated": emulated.to_string(),
     })
 }

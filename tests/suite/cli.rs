@@ -318,7 +318,7 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         (
             "run walkers --joints 60",
             2,
-            "error: unexpected argument '--joints': a model has its joints",
+            "error: unexpected argument '--joints' found",
         ),
         ("run many-foxes --model Fxo", 2, "unknown model \"Fxo\";"),
         ("run many-foxes --model missing.glb", 1, "missing.glb: "),
@@ -556,11 +556,6 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
             "expected a size with its unit, such as 128MB or 64MiB",
         ),
         (
-            "sweep walkers --memory 1kB -o out",
-            1,
-            "no crowd of walkers fits 1.0 kB: one instance takes ",
-        ),
-        (
             "sweep walkers --instances 1000000000000 -o out",
             1,
             "--instances for walkers: 1000000000000 instances take ",
@@ -600,12 +595,12 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         (
             "Fox.glb --instances 5",
             2,
-            "\"Fox.glb\" is no command; did you mean `skinbench run Fox.glb` or `skinbench inspect",
+            "unrecognized subcommand 'Fox.glb'; did you mean `skinbench run Fox.glb --instances 5`?",
         ),
         (
             "walkers",
             2,
-            "\"walkers\" is no command; did you mean `skinbench run walkers`?",
+            "unrecognized subcommand 'walkers'; did you mean `skinbench run walkers`?",
         ),
         (
             "verify --attributes p,pn",

@@ -19,7 +19,7 @@ use skinbench::harness::sweep::{Shard, SweepAxes, distinct};
 use skinbench::harness::{Disturbance, RunOptions};
 use skinbench::report::remark::Remark;
 use skinbench::report::run_text;
-use skinbench::results::{Recorded, Results, Study};
+use skinbench::results::{Recorded, Results, Session, Study};
 use skinbench::scene::{Output, Scene};
 use skinbench::wording::counted;
 use std::io;
@@ -141,10 +141,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         contexts,
         options,
     };
-    if let Some(budget) = arguments.memory {
-        search::check_memory(&scenes, &course, budget)?;
-    }
-    let session = common::session(&environment, &context);
+    let session = Session::begin(&environment, context.isa);
     // Signals end the process with what it has, so none may come between the files and their watch.
     common::watch_for_interruption()?;
     let folder = match &arguments.results {
@@ -192,7 +189,7 @@ fn measure(
                 Err(error) => {
                     record
                         .progress
-                        .suspend(|| tell(format_args!("note: {error:#}: left out")));
+                        .tell(format_args!("note: {error:#}: left out"));
                     continue;
                 }
             };

@@ -3,14 +3,13 @@
 use super::record::{RunRecord, RunRecorder};
 use super::{common, tell};
 use skinbench::backend::Context;
-use skinbench::frame::{Side, Stage};
 use skinbench::harness::environment::Environment;
 use skinbench::harness::run::{self, Ended};
 use skinbench::harness::sweep::SweepPoint;
-use skinbench::harness::{MachineLimits, Outcome, RunOptions, Status};
+use skinbench::harness::{MachineLimits, Outcome, RunOptions};
 use skinbench::registry::BackendEntry;
 use skinbench::report::{Screen, card, findings, run_table, run_text};
-use skinbench::results::{Entry, MeasuredScene};
+use skinbench::results::{MeasuredScene, Study};
 use skinbench::scene::{BuiltScene, Scene};
 use skinbench::wording::counted;
 use std::time::Duration;
@@ -33,9 +32,11 @@ pub struct MeasuredPoint {
     limits: Option<MachineLimits>,
     clip_error: Option<f64>,
     outcomes: Vec<Outcome>,
+    /// The outcomes in order; empty without any.
+    study: Study,
     partial: Vec<&'static str>,
-    /// Each backend, with its status, and its frame if it has a time; those of an earlier run, too.
-    pub results: Vec<(&'static str, Status, Option<Duration>)>,
+    /// How each backend ended, in an earlier run, too.
+    pub ended: Vec<Ended>,
     /// `true` if an earlier run had measured all of it.
     is_kept: bool,
 }
@@ -74,20 +75,21 @@ impl Course {
             clip_error: None,
         }
         .point(run::passes(context, &scene), self.options.disturbance);
-        let mut results = Vec::new();
+        let mut ended = Vec::new();
         let mut missing = Vec::new();
         for &entry in racing {
             match record.known(&point, entry.name) {
-                Some(known) => results.push((entry.name, known.status, known.frame)),
+                Some(known) => ended.push(known),
                 None => missing.push(entry),
             }
         }
-        let kept = results.len();
+        let kept = ended.len();
         record.kept += kept;
         let is_kept = kept > 0 && missing.is_empty();
         let mut limits = None;
         let mut clip_error = None;
         let mut outcomes = Vec::new();
+        let mut study = Study::default();
         let mut partial = Vec::new();
         if !missing.is_empty() {
             limits = record.limits(&scene.name, context);
@@ -101,47 +103,31 @@ impl Course {
                 measured: &measured,
                 record: &mut *record,
                 partial: Vec::new(),
-                outcomes: Vec::new(),
             };
-            let ordered = run::run(&scene, context, &options, &mut recorder)?;
-            let finished = names_of(&recorder.outcomes);
+            outcomes = run::run(&scene, context, &options, &mut recorder)?;
             partial = recorder.partial;
-            outcomes = ordered;
-            outcomes.retain(|outcome| finished.contains(&outcome.name));
-            for outcome in &outcomes {
-                let frame = outcome.median(Stage::Frame).map(Duration::from_nanos);
-                results.push((outcome.name, outcome.status, frame));
+            if !record.keeps_partial {
+                outcomes.retain(|outcome| !partial.contains(&outcome.name));
             }
+            study = run_table::study_of(&measured, &outcomes);
+            ended.extend(outcomes.iter().map(Ended::from));
         }
-        for &(backend, status, _) in &results {
-            record.ended.push(Ended { backend, status });
-        }
+        record.ended.extend_from_slice(&ended);
         Ok(MeasuredPoint {
             environment,
             scene,
             limits,
             clip_error,
             outcomes,
+            study,
             partial,
-            results,
+            ended,
             is_kept,
         })
     }
 }
 
-fn names_of(outcomes: &[Outcome]) -> Vec<&'static str> {
-    outcomes.iter().map(|outcome| outcome.name).collect()
-}
-
 impl MeasuredPoint {
-    fn measured(&self) -> MeasuredScene<'_> {
-        MeasuredScene {
-            environment: &self.environment,
-            scene: &self.scene,
-            clip_error: self.clip_error,
-        }
-    }
-
     /// The table of the point, and what stands below it.
     pub fn text(
         &self,
@@ -152,10 +138,14 @@ impl MeasuredPoint {
         let Some(limits) = &self.limits else {
             return String::new();
         };
-        let measured = self.measured();
-        let mut text = run_table::measured(&measured, limits, &self.outcomes, screen);
+        let measured = MeasuredScene {
+            environment: &self.environment,
+            scene: &self.scene,
+            clip_error: self.clip_error,
+        };
+        let mut text = run_table::measured(&measured, &self.study, limits, &self.outcomes, screen);
         if with_card {
-            text += &card::text(&run_table::study_of(&measured, &self.outcomes), screen);
+            text += &card::text(&self.study, screen);
         }
         if common::is_interrupted() {
             text += &common::left_out(backends, &self.outcomes, &self.partial);
@@ -165,7 +155,7 @@ impl MeasuredPoint {
 
     /// The verdict on the point.
     pub fn verdict(&self, with_card: bool) -> String {
-        run_text::of_run(&self.measured(), &self.outcomes, with_card)
+        run_text::of_run(&self.study, with_card)
     }
 
     /// The point and its fastest backends in a line, and warnings in lines of their own.
@@ -176,10 +166,9 @@ impl MeasuredPoint {
             ""
         };
         let place = format!("{}{}", self.scene.name, words_for(plan));
-        let fastest = run_text::fastest(&self.results);
+        let fastest = run_text::fastest(&self.ended);
         let mut lines = format!("{place}: {fastest}{kept}\n");
-        let study = run_table::study_of(&self.measured(), &self.outcomes);
-        for remark in findings::conditions_of_times(&study) {
+        for remark in findings::conditions_of_times(&self.study) {
             if remark.is_warning() {
                 lines += &format!("warning: {place}: {remark}\n");
             }
@@ -187,10 +176,10 @@ impl MeasuredPoint {
         lines
     }
 
-    /// The sides of frames that vary so much that small differences mean nothing.
-    pub fn noisy_sides(&self) -> Vec<Side> {
-        let study = run_table::study_of(&self.measured(), &self.outcomes);
-        study.entries.iter().flat_map(Entry::noisy_sides).collect()
+    /// Returns whether frames vary so much that small differences mean nothing.
+    pub fn is_noisy(&self) -> bool {
+        let mut entries = self.study.entries.iter();
+        entries.any(|entry| !entry.noisy_sides().is_empty())
     }
 
     /// The series that end here for backends whose frame took longer than `most`.
@@ -200,15 +189,15 @@ impl MeasuredPoint {
         plan: &SweepPoint,
     ) -> Vec<(SweepPoint, &'static str)> {
         let mut slow = Vec::new();
-        for (name, _, frame) in &self.results {
+        for &Ended { backend, frame, .. } in &self.ended {
             if let Some(frame) = frame.filter(|frame| *frame > most) {
                 let ms = frame.as_secs_f64() * 1e3;
                 let instances = self.scene.crowd.instance_count();
                 tell(format_args!(
-                    "note: {name}: {ms:.0} ms a frame of {instances} instances, more than --max-frame-time: larger crowds \
+                    "note: {backend}: {ms:.0} ms a frame of {instances} instances, more than --max-frame-time: larger crowds \
                      left out"
                 ));
-                slow.push((plan.series(), *name));
+                slow.push((plan.series(), backend));
             }
         }
         slow

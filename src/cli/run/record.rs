@@ -16,15 +16,6 @@ use std::io::{self, BufReader};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Result of a backend at a point, from an earlier run.
-#[derive(Debug, Clone, Copy)]
-pub struct Known {
-    /// Status of the backend.
-    pub status: Status,
-    /// Median of its frames, if it was measured.
-    pub frame: Option<Duration>,
-}
-
 /// What tells a measurement: point, adapter and backend.
 type MeasuredKey = (Point, Option<String>, String);
 
@@ -41,8 +32,8 @@ pub struct RunRecord {
     binary: Option<String>,
     /// Number of points so far.
     points: u32,
-    /// Results that need not be measured again.
-    known: HashMap<MeasuredKey, Known>,
+    /// Rows of whole frames that need not be measured again.
+    known: HashMap<MeasuredKey, Row>,
     /// Scenes and numbers of threads whose limits are written.
     limited: HashSet<(String, usize)>,
     /// The progress.
@@ -119,26 +110,27 @@ impl RunRecord {
                 row.run_id.contains(&ours) && !foreign.contains(&(row.run_id.as_str(), row.name()));
             let is_frame = row.stage == Stage::Frame && row.clock == Clock::Wall;
             if is_done && is_ours && is_frame {
-                let known = Known {
-                    status: row.status,
-                    frame: row.median_ns.map(Duration::from_nanos),
-                };
                 let key = (row.point(), row.adapter.clone(), row.name());
-                self.known.insert(key, known);
+                self.known.insert(key, row.clone());
             }
         }
         Ok(())
     }
 
-    /// The result of a backend at a point in an earlier run; `None` if it is to be measured.
-    pub fn known(&self, point: &Point, backend: &str) -> Option<Known> {
+    /// How a backend ended at a point in an earlier run; `None` if it is to be measured.
+    pub fn known(&self, point: &Point, backend: &'static str) -> Option<Ended> {
         let adapter = self.environment.adapter.as_ref();
         let key = (
             point.clone(),
             adapter.map(AdapterSummary::label),
             backend.to_owned(),
         );
-        self.known.get(&key).copied()
+        let row = self.known.get(&key)?;
+        Some(Ended {
+            backend,
+            status: row.status,
+            frame: row.median_ns.map(Duration::from_nanos),
+        })
     }
 
     /// Begins a point, which is a run of its own: that keeps its samples apart from those of the others.
@@ -198,8 +190,6 @@ pub struct RunRecorder<'a> {
     pub record: &'a mut RunRecord,
     /// Backends that an interruption ended early.
     pub partial: Vec<&'static str>,
-    /// Finished backends.
-    pub outcomes: Vec<Outcome>,
 }
 
 impl Observer for RunRecorder<'_> {
@@ -229,7 +219,6 @@ impl Observer for RunRecorder<'_> {
                 say_json_line(row)?;
             }
         }
-        self.outcomes.push(outcome.clone());
         self.record.progress.finished(outcome)
     }
 }

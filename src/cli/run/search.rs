@@ -1,18 +1,17 @@
 //! The search for the largest crowd within a time, within a number of bytes, or both.
 
+use super::common;
 use super::point::{Course, words_for};
 use super::record::RunRecord;
-use super::{common, tell};
 use anyhow::bail;
 use bytesize::ByteSize;
 use skinbench::error::DataError;
-use skinbench::frame::{BackendError, Side};
+use skinbench::frame::BackendError;
 use skinbench::harness::Status;
 use skinbench::harness::run;
 use skinbench::harness::sweep::{Search, SearchBounds, SweepPoint};
 use skinbench::registry::BackendEntry;
 use skinbench::report::places::crowd;
-use skinbench::report::remark::Remark;
 use skinbench::report::size as bytes_in_words;
 use skinbench::scene::Scene;
 use skinbench::wording::{self, duration, grouped};
@@ -49,6 +48,14 @@ struct Searched<'a> {
     entry: &'static BackendEntry,
 }
 
+/// A crowd that was measured.
+struct Trial {
+    /// Time of its frame; `None` if it does not fit in memory.
+    frame: Option<Duration>,
+    /// `true` if its frames vary so much that small differences mean nothing.
+    is_noisy: bool,
+}
+
 /// What is searched: every backend in each series of each scene.
 fn searched<'a>(scenes: &'a [Scene], course: &'a Course) -> Vec<Searched<'a>> {
     let mut searched = Vec::new();
@@ -73,11 +80,9 @@ pub fn run(
     record: &mut RunRecord,
     budgets: &Budgets,
 ) -> anyhow::Result<String> {
-    let searched = searched(scenes, course);
     let mut answers = String::new();
-    let mut noisy = Vec::new();
-    for one in &searched {
-        let answer = one.answer(course, record, budgets, &mut noisy);
+    for one in searched(scenes, course) {
+        let answer = one.answer(course, record, budgets);
         if common::is_interrupted() {
             break;
         }
@@ -89,13 +94,8 @@ pub fn run(
         let backend = one.entry.name;
         let series = words_for(&one.plan.series());
         let line = format!("{scene}{backend}{series}: {answer}");
-        record.progress.suspend(|| tell(&line));
+        record.progress.tell(&line);
         answers += &format!("  {line}\n");
-    }
-    for side in Side::BOTH {
-        if noisy.contains(&side) {
-            answers += &format!("{}\n", Remark::Noisy(side));
-        }
     }
     let mut within = Vec::new();
     within.extend(
@@ -112,33 +112,6 @@ pub fn run(
         "\nlargest crowd within {}:\n{answers}",
         within.join(" and ")
     ))
-}
-
-/// Checks that a single instance fits the memory on at least one backend.
-pub fn check_memory(scenes: &[Scene], course: &Course, budget: u64) -> anyhow::Result<()> {
-    let searched = searched(scenes, course);
-    // Scenes that cannot be built and backends that cannot run are reported one by one.
-    let mut least: Option<(u64, &Searched)> = None;
-    for one in &searched {
-        if let Ok(Some(bytes)) = one.promised(course, 1) {
-            // The first that fits ends the check, since each promise builds a crowd.
-            if bytes <= budget {
-                return Ok(());
-            }
-            if least.is_none_or(|least| bytes < least.0) {
-                least = Some((bytes, one));
-            }
-        }
-    }
-    let Some((least, one)) = least else {
-        return Ok(());
-    };
-    let [budget, least] = [budget, least].map(|bytes| bytes_in_words(bytes as f64));
-    bail!(
-        "no crowd of {} fits {budget}: one instance takes {least} on {}",
-        one.scene.name,
-        one.entry.name
-    );
 }
 
 impl Searched<'_> {
@@ -162,17 +135,10 @@ impl Searched<'_> {
         }
     }
 
-    /// The answer: the largest crowds by memory and by time, and what ended the search. Adds the sides of frames that were
-    /// noisy.
-    fn answer(
-        &self,
-        course: &Course,
-        record: &mut RunRecord,
-        budgets: &Budgets,
-        noisy: &mut Vec<Side>,
-    ) -> String {
+    /// The answer: the largest crowds by memory and by time, and what ended the search.
+    fn answer(&self, course: &Course, record: &mut RunRecord, budgets: &Budgets) -> String {
         let mut answers = Vec::new();
-        if let Err(error) = self.search(course, record, budgets, &mut answers, noisy) {
+        if let Err(error) = self.search(course, record, budgets, &mut answers) {
             answers.push(format!("{error:#}"));
         }
         answers.join("; ")
@@ -184,7 +150,6 @@ impl Searched<'_> {
         record: &mut RunRecord,
         budgets: &Budgets,
         answers: &mut Vec<String>,
-        noisy: &mut Vec<Side>,
     ) -> anyhow::Result<()> {
         let name = &self.scene.name;
         let start = self
@@ -199,7 +164,7 @@ impl Searched<'_> {
                 let bytes = self.promised(course, instances)?;
                 search.record(instances, bytes.map(|bytes| bytes as f64));
             }
-            answers.push(by_memory(name, search.bounds));
+            answers.push(found(name, search.bounds, bytes_in_words));
             let Some((fits, _)) = search.bounds.fits else {
                 return Ok(());
             };
@@ -207,17 +172,20 @@ impl Searched<'_> {
         }
         let Some(budget) = budgets.time else {
             // The crowd that was found is run and verified.
-            if self.trial(course, record, most, noisy)?.is_none() {
+            if self.trial(course, record, most)?.frame.is_none() {
                 bail!("{most} instances cannot be run here");
             }
             return Ok(());
         };
         let mut search = Search::new(budget, start, most);
         let mut problem = None;
-        let mut noisy_here = Vec::new();
+        let mut is_noisy = false;
         while let Some(instances) = search.next() {
-            let frame = match self.trial(course, record, instances, &mut noisy_here) {
-                Ok(frame) => frame,
+            let frame = match self.trial(course, record, instances) {
+                Ok(trial) => {
+                    is_noisy |= trial.is_noisy;
+                    trial.frame
+                }
                 // A crowd that cannot be built bounds the search from above.
                 Err(error) if error.is::<DataError>() && search.bounds.fits.is_some() => None,
                 Err(error) => {
@@ -231,68 +199,55 @@ impl Searched<'_> {
             search.record(instances, frame.map(|frame| frame.as_nanos() as f64));
         }
         let by = if answers.is_empty() { "" } else { "by time " };
-        let mut answer = format!("{by}{}", by_time(name, search.bounds));
-        if !noisy_here.is_empty() {
+        let in_words = |ns| duration(ns as u64);
+        let mut answer = format!("{by}{}", found(name, search.bounds, in_words));
+        if is_noisy {
             answer += ", as far as noisy times tell";
         }
         answers.push(answer);
-        noisy.extend(noisy_here);
         problem.map_or(Ok(()), Err)
     }
 
-    /// Measures a crowd: the time of its frame, or `None` if it does not fit in memory. Adds noisy sides of its frame.
+    /// Measures a crowd.
     fn trial(
         &self,
         course: &Course,
         record: &mut RunRecord,
         instances: u64,
-        noisy: &mut Vec<Side>,
-    ) -> anyhow::Result<Option<Duration>> {
+    ) -> anyhow::Result<Trial> {
         let measured = course.point(self.scene, &self.sized(instances), &[self.entry], record)?;
-        noisy.extend(measured.noisy_sides());
-        match measured.results.first() {
-            Some((_, Status::Ok, frame)) => Ok(*frame),
-            Some((_, Status::TooLarge, _)) | None => Ok(None),
-            Some((_, status, _)) => bail!("{} at {instances} instances", status.name()),
-        }
-    }
-}
-
-/// The largest crowd that fits a number of bytes.
-fn by_memory(scene: &str, SearchBounds { fits, exceeds }: SearchBounds) -> String {
-    let Some((instances, taken)) = fits else {
-        return match exceeds {
-            Some((_, taken)) if taken.is_finite() => {
-                format!("not even one fits: it takes {}", bytes_in_words(taken))
+        let frame = match measured.ended.first() {
+            Some(ended) if ended.status == Status::Ok => ended.frame,
+            Some(ended) if ended.status != Status::TooLarge => {
+                bail!("{} at {instances} instances", ended.status.name())
             }
-            _ => "not even one fits".into(),
+            _ => None,
         };
-    };
-    let verb = if instances == 1 { "takes" } else { "take" };
-    let mut answer = format!(
-        "{} {verb} {}",
-        crowd(scene, instances),
-        bytes_in_words(taken)
-    );
-    if let Some((exceeds, _)) = exceeds {
-        answer += &format!(", {} would not fit", grouped(exceeds));
+        Ok(Trial {
+            frame,
+            is_noisy: measured.is_noisy(),
+        })
     }
-    answer
 }
 
-/// The largest crowd that fits a time.
-fn by_time(scene: &str, SearchBounds { fits, exceeds }: SearchBounds) -> String {
-    let exceeds = exceeds.filter(|bound| bound.1.is_finite());
-    let Some((instances, _)) = fits else {
-        return match exceeds {
-            Some((_, ns)) => format!("not even one fits: its frame takes {}", duration(ns as u64)),
-            None => "not measured".into(),
-        };
-    };
-    let verb = if instances == 1 { "fits" } else { "fit" };
-    let answer = format!("{} {verb}", crowd(scene, instances));
-    match exceeds {
-        Some((exceeds, _)) => format!("{answer}, {exceeds} do not"),
-        None => format!("{answer}; memory ends the search"),
+/// The largest crowd that was found to fit, and the smallest that does not, each with what it takes.
+fn found(
+    scene: &str,
+    SearchBounds { fits, exceeds }: SearchBounds,
+    in_words: fn(f64) -> String,
+) -> String {
+    let exceeds = exceeds.filter(|(_, taken)| taken.is_finite());
+    match (fits, exceeds) {
+        (None, None) => "not even one fits".into(),
+        (None, Some((_, taken))) => format!("not even one fits: it takes {}", in_words(taken)),
+        (Some((instances, taken)), exceeds) => {
+            let verb = if instances == 1 { "fits" } else { "fit" };
+            let crowd = crowd(scene, instances);
+            let end = match exceeds {
+                Some((exceeds, _)) => format!("{} do not", grouped(exceeds)),
+                None => "memory ends the search".into(),
+            };
+            format!("{crowd} {verb} ({}), {end}", in_words(taken))
+        }
     }
 }

@@ -11,7 +11,7 @@ use crate::backend::{Context, LaterPasses};
 use crate::frame::{BackendError, Clock, Footprint, FrameInput, Memory, Result, Stage, StageTimer};
 use crate::harness::picture::{Sight, depth_difference, is_empty};
 use crate::harness::{
-    Coverage, DeviceSide, Limits, OpenDevice, Parity, Tolerance, gameplay, opened_device, parity,
+    Coverage, DeviceSide, Limits, OpenDevice, Tolerance, gameplay, opened_device, parity,
 };
 use crate::reference::{Blending, shown};
 use crate::registry::BackendEntry;
@@ -171,7 +171,7 @@ impl<'a> Contest<'a> {
             if self.observer.interrupted() {
                 return Ok(());
             }
-            self.tell("verifying", Some(entry), None, verified.len(), 0.0);
+            self.tell("verifying", Some(entry), verified.len(), 0.0);
             bench.device.work_for(entry.name);
             let mut contender = match self.contender(entry) {
                 Ok(contender) => contender,
@@ -366,7 +366,6 @@ impl<'a> Contest<'a> {
                     self.tell(
                         "measuring",
                         Some(contender.subject.entry),
-                        contender.outcome.parity.as_ref(),
                         at_hand,
                         order.progress(),
                     );
@@ -411,13 +410,7 @@ impl<'a> Contest<'a> {
         let at_hand = contenders.len();
         let mut warm = BTreeMap::new();
         for mut contender in contenders {
-            self.tell(
-                "warming up",
-                Some(contender.subject.entry),
-                contender.outcome.parity.as_ref(),
-                at_hand,
-                0.0,
-            );
+            self.tell("warming up", Some(contender.subject.entry), at_hand, 0.0);
             match bench.warm_up(&mut contender, || self.observer.interrupted()) {
                 Ok(()) => {
                     contender.clear_times(room);
@@ -508,7 +501,7 @@ impl<'a> Contest<'a> {
 
     /// Adds the least that each stage could take, for which the machine's limits are measured.
     fn measure_limits(&mut self, contenders: &mut [Contender], device: &dyn DeviceSide) {
-        self.tell("measuring", None, None, contenders.len(), 0.0);
+        self.tell("measuring", None, contenders.len(), 0.0);
         for contender in contenders {
             for traffic in contender.subject.prepared.traffic(&self.scene.crowd) {
                 let clock = match traffic.memory {
@@ -530,7 +523,6 @@ impl<'a> Contest<'a> {
         &mut self,
         activity: &'static str,
         entry: Option<&BackendEntry>,
-        parity: Option<&Parity>,
         at_hand: usize,
         measured: f64,
     ) {
@@ -544,7 +536,6 @@ impl<'a> Contest<'a> {
         self.observer.progress(&RunStep {
             activity,
             backend: entry.map(|entry| entry.name),
-            parity,
             done: done.min(1.0),
         });
     }

@@ -1,24 +1,21 @@
 //! Progress of a run, and the observer to whom it is reported.
 
 use super::outcome::Outcome;
-use crate::harness::parity::Parity;
 use std::fmt;
 use std::io;
 
 /// Current step of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct RunStep<'a> {
+pub struct RunStep {
     /// Kind of work: `verifying`, `warming up` or `measuring`.
     pub activity: &'static str,
     /// Name of the backend at work; `None` while the machine is measured.
     pub backend: Option<&'static str>,
-    /// Comparison of the backend with the reference, once it has been made.
-    pub parity: Option<&'a Parity>,
     /// Fraction of the scene's work that is done, 0 to 1.
     pub done: f64,
 }
 
-impl fmt::Display for RunStep<'_> {
+impl fmt::Display for RunStep {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(
             f,

@@ -6,6 +6,7 @@ use crate::harness::{BackendMemory, Parity, Summary};
 use crate::registry::OWN;
 use crate::wording;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 use strum::{IntoStaticStr, VariantArray};
 
 /// Status of a backend after a run. Its serialised form is its name.
@@ -141,13 +142,15 @@ pub struct Outcome {
     pub gameplay_delay: Option<u32>,
 }
 
-/// How a backend ended, without its times.
-#[derive(Debug, Clone)]
+/// How a backend ended, in short.
+#[derive(Debug, Clone, Copy)]
 pub struct Ended {
     /// Name as in the registry.
     pub backend: &'static str,
     /// Status.
     pub status: Status,
+    /// Median of its frames, if it was measured.
+    pub frame: Option<Duration>,
 }
 
 impl From<&Outcome> for Ended {
@@ -155,6 +158,7 @@ impl From<&Outcome> for Ended {
         Self {
             backend: outcome.name,
             status: outcome.status,
+            frame: outcome.median(Stage::Frame).map(Duration::from_nanos),
         }
     }
 }

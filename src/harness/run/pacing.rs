@@ -370,11 +370,12 @@ mod tests {
     /// What `run` prints about results.
     fn said(measured: &MeasuredScene, outcomes: &[Outcome], with_card: bool) -> String {
         let limits = MachineLimits::default();
-        let mut text = run_table::measured(measured, &limits, outcomes, Screen::Wide);
+        let study = run_table::study_of(measured, outcomes);
+        let mut text = run_table::measured(measured, &study, &limits, outcomes, Screen::Wide);
         if with_card {
-            text += &card::text(&run_table::study_of(measured, outcomes), Screen::Wide);
+            text += &card::text(&study, Screen::Wide);
         }
-        text + &run_text::of_run(measured, outcomes, with_card)
+        text + &run_text::of_run(&study, with_card)
     }
 
     /// The same of results of the scene.

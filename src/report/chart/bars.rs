@@ -1,11 +1,11 @@
-//! Bars: the parts of a frame, the fraction of the memory bandwidth that stages reach, and the spread of frames.
+//! Bars: the parts of a frame, and the spread of frames.
 
 use super::super::places::place;
 use super::super::table::{Table, Value, time};
 use super::drawing::{class, id_of, time_scale};
 use super::plot::{BAR, Chart, Item, Legend, Scale, Shape};
 use crate::frame::{Side, Stage, StageGroup};
-use crate::results::{Entry, Point, Quantity, Study};
+use crate::results::{Point, Quantity, Study};
 use crate::wording::duration;
 use std::collections::BTreeSet;
 
@@ -14,14 +14,6 @@ const ROW: i32 = 38;
 
 /// Class of what no stage of a frame has.
 const OTHER: &str = "rest";
-
-/// Stages that are parts of a frame, in its order; the time of no stage is the rest.
-fn stages_of_frames() -> impl Iterator<Item = Stage> {
-    Stage::ALL
-        .iter()
-        .copied()
-        .filter(|stage| stage.group() != StageGroup::Whole)
-}
 
 /// A stage's class in the style sheet.
 fn class_of(stage: Stage) -> &'static str {
@@ -50,8 +42,12 @@ pub fn stages(study: &Study, point: &Point) -> Option<Chart> {
         };
         let backend = &entry.backend;
         rows.begin(backend.clone());
-        for stage in stages_of_frames() {
-            if quantity == Quantity::Work && !is_work(stage) {
+        for &stage in Stage::ALL {
+            let is_shown = match quantity {
+                Quantity::Frame => stage.group() != StageGroup::Whole,
+                Quantity::Work => is_work(stage),
+            };
+            if !is_shown {
                 continue;
             }
             for side in Side::BOTH {
@@ -112,55 +108,6 @@ fn is_work(stage: Stage) -> bool {
         stage.group(),
         StageGroup::Pose | StageGroup::Upload | StageGroup::Skin
     )
-}
-
-/// The fraction of the machine's bandwidth that skinning and posing reach, if it was measured.
-pub fn limits(study: &Study) -> Option<Chart> {
-    let point = study.headlines().into_iter().max_by_key(|point| {
-        let known = study.at(point).flat_map(percentages).count();
-        (known, point.instances)
-    })?;
-    let mut rows = Rows::new(["backend", "stage", "% of limit"]);
-    for entry in study.at(point) {
-        for (stage, pct) in percentages(entry) {
-            let name = stage.name();
-            let words = format!("{}, {name}: {pct:.0} % of the limit", entry.backend);
-            rows.begin(format!("{} {name}", entry.backend));
-            rows.bar(
-                pct,
-                class_of(stage),
-                words,
-                vec![
-                    Value::words(&entry.backend),
-                    Value::words(name),
-                    Value::Number(pct, 1),
-                ],
-            );
-            rows.figure(format!("{pct:.0} %"), pct);
-        }
-    }
-    let scale = Scale::linear(
-        "% of the bandwidth measured in the same run",
-        (0.0, rows.most.max(100.0) * 1.03),
-        |pct| format!("{pct:.0} %"),
-        6,
-    );
-    let title = format!("Percentage of the limit: {}", place(point));
-    let caption =
-        "Bytes that a stage must move over its median, as a part of what the machine can move.";
-    rows.chart("limits".into(), title, caption, scale, Vec::new())
-}
-
-/// The percentage of the limit that each stage reaches, if it was measured.
-fn percentages(entry: &Entry) -> Vec<(Stage, f64)> {
-    let mut percentages = Vec::new();
-    for stage in stages_of_frames() {
-        let pct = entry.stage(stage).and_then(|row| row.pct_of_limit);
-        if let Some(pct) = pct.filter(|pct| pct.is_finite() && *pct >= 0.0) {
-            percentages.push((stage, pct));
-        }
-    }
-    percentages
 }
 
 /// Every frame of each backend.
@@ -282,13 +229,18 @@ impl Rows {
 
     /// Adds a bar for a time, named after what took it.
     fn time(&mut self, backend: &str, name: &str, class: &str, ns: u64) {
-        let words = format!("{backend}, {name}: {}", duration(ns));
-        let figures = vec![Value::words(backend), Value::words(name), Value::Time(ns)];
-        self.bar(ns as f64, class, words, figures);
+        self.bar(ns as f64, class, [backend, name], Value::Time(ns));
     }
 
-    /// Adds a bar at the end of those that the last row has, and its figures.
-    pub fn bar(&mut self, length: f64, class: &str, words: String, figures: Vec<Value>) {
+    /// Adds a bar at the end of those that the last row has, with its names and its figure.
+    pub fn bar<const N: usize>(
+        &mut self,
+        length: f64,
+        class: &str,
+        names: [&str; N],
+        figure: Value,
+    ) {
+        let words = format!("{}: {figure}", names.join(", "));
         let y = self.middle();
         let half = BAR / 2.0;
         let from = self.end();
@@ -300,6 +252,8 @@ impl Rows {
         self.items.push(
             Item::new(Shape::Bar, class, vec![(from, y - half), (end, y + half)]).described(words),
         );
+        let mut figures: Vec<Value> = names.into_iter().map(Value::words).collect();
+        figures.push(figure);
         self.table.push(figures);
     }
 

@@ -2,6 +2,7 @@
 
 use super::super::findings::FRAME_60_HZ;
 use super::super::places::conditions;
+use super::super::remark::Remark;
 use super::super::run_text::times;
 use super::drawing::{class, dot, slug, time_of, time_scale};
 use super::plot::{Chart, Item, Scale, Shape};
@@ -66,16 +67,9 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
     items.extend(dots);
     let crossings = crossovers(study, sheet);
     for crossing in &crossings {
-        let words = format!(
-            "{} overtakes {} at {}; 95 % certain between {} and {}",
-            crossing.above,
-            crossing.below,
-            number(sheet.axis, crossing.at),
-            number(sheet.axis, crossing.range.0),
-            number(sheet.axis, crossing.range.1)
-        );
         let point = vec![(crossing.at, crossing.ns)];
-        items.push(Item::new(Shape::Ring, "", point).described(words));
+        let remark = Remark::Overtakes(sheet, crossing.clone());
+        items.push(Item::new(Shape::Ring, "", point).described(remark.to_string()));
     }
     let rings = if crossings.is_empty() {
         ""
@@ -115,15 +109,6 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
         items,
         legend,
         table: times(sheet),
-    }
-}
-
-/// A value of an axis, interpolated.
-fn number(axis: Axis, value: f64) -> String {
-    if axis.is_linear() {
-        format!("{value:.1}")
-    } else {
-        grouped(value.round() as u64)
     }
 }
 

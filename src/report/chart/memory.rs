@@ -40,7 +40,7 @@ fn sides(row: &Row) -> Option<[(&'static str, [u64; 5]); 2]> {
 pub fn memory(study: &Study, point: &Point) -> Option<Chart> {
     let mut rows = Rows::new(["backend", "side", "purpose", "bytes"]);
     for entry in study.ranked(point) {
-        let backend = &entry.backend;
+        let backend = entry.backend.as_str();
         let Some(sides) = entry.frame().and_then(sides) else {
             continue;
         };
@@ -50,18 +50,8 @@ pub fn memory(study: &Study, point: &Point) -> Option<Chart> {
                 if bytes == 0 {
                     continue;
                 }
-                let words = format!("{backend}, {side}, {purpose}: {}", size(bytes as f64));
-                rows.bar(
-                    bytes as f64,
-                    class,
-                    words,
-                    vec![
-                        Value::words(backend),
-                        Value::words(side),
-                        Value::words(purpose),
-                        Value::Bytes(bytes),
-                    ],
-                );
+                let names = [backend, side, purpose];
+                rows.bar(bytes as f64, class, names, Value::Bytes(bytes));
             }
             let whole = rows.end();
             rows.figure(size(whole), whole);

@@ -21,7 +21,6 @@ pub fn charts(study: &Study) -> Vec<Chart> {
     for point in &headlines {
         charts.extend(memory::memory(study, point));
     }
-    charts.extend(bars::limits(study));
     for point in &headlines {
         charts.extend(bars::distribution(study, point));
     }

@@ -79,12 +79,17 @@ impl Scale {
         }
     }
 
-    /// The smallest and the largest value that are drawn.
+    /// The smallest and the largest value that are drawn: figures of others may be anything, and an empty or an infinite
+    /// range has no round values.
     fn ends(&self) -> Range<f64> {
-        if self.logarithmic {
-            positive(self.range)
+        let least = if self.logarithmic { LEAST } else { -MOST };
+        // What is no number becomes the least.
+        let low = self.range.0.max(least).min(MOST);
+        let high = self.range.1.max(least).min(MOST);
+        if low < high {
+            low..high
         } else {
-            linear(self.range)
+            low..low + low.abs().max(1.0)
         }
     }
 
@@ -167,8 +172,6 @@ pub enum Shape {
     Ring,
     /// A line that is not a curve.
     Rule,
-    /// Text to the left of its point.
-    Name(String),
     /// Name of a row whose middle is its point, and the figure at the end of its bars, which is the second point.
     Row {
         /// The name.
@@ -231,7 +234,6 @@ impl Item {
                 format!(r#"<path class="stroke {class}" d="M{x} {}v26"/>"#, y - 13)
             }
             (Shape::Ring, [(x, y)]) => format!(r#"<circle class="ring" cx="{x}" cy="{y}" r="8"/>"#),
-            (Shape::Name(name), [(x, y)]) => text(x - NEAR, y + 4, "end", name),
             // Where rows are named depends on the format of the chart.
             _ => String::new(),
         };
@@ -406,40 +408,6 @@ struct LegendSvg {
     height: i32,
 }
 
-/// A range that a scale can be drawn for: figures of others may be anything, and an empty or an infinite range has no
-/// round values.
-fn linear((low, high): (f64, f64)) -> Range<f64> {
-    let low = bounded(low);
-    let high = bounded(high);
-    if low < high {
-        low..high
-    } else {
-        low..low + low.abs().max(1.0)
-    }
-}
-
-fn bounded(value: f64) -> f64 {
-    if value.is_nan() {
-        0.0
-    } else {
-        value.clamp(-MOST, MOST)
-    }
-}
-
-/// As [`linear`], with ends above 0.
-fn positive((low, high): (f64, f64)) -> Range<f64> {
-    let low = if low.is_nan() {
-        LEAST
-    } else {
-        low.clamp(LEAST, MOST / 10.0)
-    };
-    if high > low {
-        low..high.min(MOST)
-    } else {
-        low..10.0 * low
-    }
-}
-
 /// Text that is escaped for an attribute or between tags.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
@@ -548,11 +516,6 @@ mod tests {
                 assert!(chart.svg().contains("<rect class=\"c\""), "{range:?}");
             }
         }
-        assert_eq!(
-            (linear((0.0, 2.0)), positive((0.5, 2.0))),
-            (0.0..2.0, 0.5..2.0),
-            "ordinary ranges stay"
-        );
     }
 
     #[test]

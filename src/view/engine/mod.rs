@@ -332,9 +332,9 @@ impl Engine {
         let outcomes =
             run::run(&built, context, &options, observer).map_err(|error| error.to_string())?;
         let measured = MeasuredScene::new(&environment, &built);
-        let verdict = run_text::of_run(&measured, &outcomes, false);
-        let text = run_table::measured(&measured, &limits, &outcomes, Screen::Wide);
         let study = run_table::study_of(&measured, &outcomes);
+        let verdict = run_text::of_run(&study, false);
+        let text = run_table::measured(&measured, &study, &limits, &outcomes, Screen::Wide);
         let rows = match study.points.first() {
             Some(point) => run_table::table(&study, point).cells(),
             None => Vec::new(),

@@ -187,7 +187,7 @@ fn the_ending_or_the_format_decides_what_is_written() {
     assert_eq!(run("--format svg -o charts").code, Some(0));
     assert_eq!(
         fs::read_dir(folder.path().join("charts")).unwrap().count(),
-        16
+        15
     );
     let Ran { code, notes, .. } = run("--format svg");
     assert!(

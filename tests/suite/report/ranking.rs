@@ -6,7 +6,7 @@ use skinbench::frame::{AdapterSummary, Clock, Stage};
 use skinbench::harness::environment::{Build, Environment};
 use skinbench::harness::parity::{Parity, Tolerance};
 use skinbench::harness::run::{Outcome, StageTimes, Status};
-use skinbench::report::{html, markdown, run_text};
+use skinbench::report::{html, markdown, run_table, run_text};
 use skinbench::results::{MeasuredScene, Recorded, Results, Session, Study};
 use skinbench::scene::Settings;
 
@@ -61,7 +61,7 @@ fn verdict(software: bool, outcomes: &[Outcome]) -> String {
     }
     let study = Study::new(Recorded::read(&[folder.path()]).unwrap());
     let report = markdown::report(&study);
-    let printed = run_text::of_run(&measured, outcomes, false);
+    let printed = run_text::of_run(&run_table::study_of(&measured, outcomes), false);
     // An empty line, the place, then a line for each sentence.
     let facts: Vec<&str> = printed.lines().skip(2).collect();
     let mut of_run = facts.join(" ");

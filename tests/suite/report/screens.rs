@@ -78,11 +78,12 @@ fn printed(outcomes: &[Outcome], screen: Screen, with_card: bool) -> String {
         hosts: Vec::new(),
         device: None,
     };
-    let mut text = run_table::measured(&measured, &limits, outcomes, screen);
+    let study = run_table::study_of(&measured, outcomes);
+    let mut text = run_table::measured(&measured, &study, &limits, outcomes, screen);
     if with_card {
-        text += &card::text(&run_table::study_of(&measured, outcomes), screen);
+        text += &card::text(&study, screen);
     }
-    screen.wrapped(&(text + &run_text::of_run(&measured, outcomes, with_card)))
+    screen.wrapped(&(text + &run_text::of_run(&study, with_card)))
 }
 
 fn few() -> Vec<Outcome> {

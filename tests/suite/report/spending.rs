@@ -78,8 +78,9 @@ fn on_hardware(stages: &[Timed]) -> (Study, String) {
         hosts: Vec::new(),
         device: None,
     };
-    let text = run_table::measured(&measured, &limits, &outcomes, Screen::Wide);
-    (run_table::study_of(&measured, &outcomes), text)
+    let study = run_table::study_of(&measured, &outcomes);
+    let text = run_table::measured(&measured, &study, &limits, &outcomes, Screen::Wide);
+    (study, text)
 }
 
 /// A cell of the card's only row.

@@ -258,7 +258,7 @@ fn threads_frame_times_and_budgets_are_kept_to() {
         .find(|line| line.contains("  smoke: cpu-scalar, passes 0: "))
         .unwrap_or_default();
     assert!(
-        answer.contains("of scene smoke fit, ") || answer.contains("not even"),
+        answer.contains("of scene smoke fit (") || answer.contains("not even"),
         "{text}"
     );
     let measured: Vec<_> = summary(&folder.path().join("budget"))
@@ -304,7 +304,7 @@ fn memory_budgets_are_kept_to() {
                 .parse()
                 .unwrap()
         };
-        let (fits, exceeds) = (number("vertices 500: "), number("MB, "));
+        let (fits, exceeds) = (number("vertices 500: "), number("MB), "));
         assert_eq!(exceeds, fits + 1, "{answer}");
         let promised = |instances| {
             let (instances, vertices, passes) = (Some(instances), Some(500), Some(0));
