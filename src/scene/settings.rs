@@ -204,8 +204,8 @@ settings! {
         expects: "1 to 4096" if |count| (1..=4096).contains(count),
         has_column: true,
     }
-    /// Detail to drop from instances that are small on the screen; default: none
-    lod: Option<Lod> = Crowd (value_name = "RULE") {
+    /// Detail to drop from instances that are small on the screen: none, or triangles (mesh); default: none
+    lod: Option<Lod> = Crowd (value_name = "none|mesh", hide_possible_values = true) {
         default: "none",
         tried: &["mesh"],
     }

@@ -442,7 +442,7 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         (
             "run city --lod hands",
             2,
-            "invalid value 'hands' for '--lod <RULE>'",
+            "invalid value 'hands' for '--lod <none|mesh>'",
         ),
         (
             "run walkers smoke walkers",
