@@ -5,7 +5,7 @@
 
 use super::extras::{self, Extras};
 use crate::budget::Budget;
-use crate::ignored::{Ignored, has, note_unread};
+use crate::ignored::{Ignored, NothingRead, UNREAD, has, note_unread};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
@@ -33,6 +33,7 @@ pub struct Document {
     pub scenes: Vec<Scene>,
     pub skins: Vec<Skin>,
     pub textures: Vec<Texture>,
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize, Default)]
@@ -43,6 +44,8 @@ pub struct Asset {
     min_version: Option<String>,
     #[serde(default, deserialize_with = "extras::read")]
     pub extras: Extras,
+    #[serde(default)]
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -168,6 +171,8 @@ pub struct Accessor {
     #[serde(rename = "type")]
     pub shape: String,
     pub sparse: Option<Box<Sparse>>,
+    #[serde(default)]
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize, PartialEq, Eq, Hash)]
@@ -194,6 +199,8 @@ pub struct Scene {
     pub name: String,
     /// Root nodes.
     pub nodes: Vec<u32>,
+    #[serde(rename = "extensions")]
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize, Default)]
@@ -250,6 +257,8 @@ pub struct Mesh {
     pub weights: Option<Vec<f32>>,
     #[serde(default, deserialize_with = "extras::read")]
     pub extras: Extras,
+    #[serde(default, rename = "extensions")]
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -273,6 +282,7 @@ pub struct Material {
     pub alpha_mode: Option<String>,
     pub alpha_cutoff: Option<f32>,
     pub pbr_metallic_roughness: PbrMetallicRoughness,
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -280,6 +290,7 @@ pub struct Material {
 pub struct PbrMetallicRoughness {
     pub base_color_factor: [f32; 4],
     pub base_color_texture: Option<TextureInfo>,
+    _extensions: NothingRead,
 }
 
 impl Default for PbrMetallicRoughness {
@@ -287,6 +298,7 @@ impl Default for PbrMetallicRoughness {
         Self {
             base_color_factor: [1.0; 4],
             base_color_texture: None,
+            _extensions: NothingRead,
         }
     }
 }
@@ -335,6 +347,8 @@ impl Default for TextureTransform {
 pub struct Texture {
     pub sampler: Option<u32>,
     pub source: Option<u32>,
+    #[serde(default, rename = "extensions")]
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -349,6 +363,8 @@ pub struct TextureSampler {
 pub struct Image {
     pub uri: Option<String>,
     pub buffer_view: Option<u32>,
+    #[serde(default)]
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -357,6 +373,8 @@ pub struct Animation {
     pub name: String,
     pub channels: Vec<Channel>,
     pub samplers: Vec<Sampler>,
+    #[serde(default, rename = "extensions")]
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -369,6 +387,8 @@ pub struct Channel {
 pub struct Target {
     pub node: Option<u32>,
     pub path: String,
+    #[serde(default, rename = "extensions")]
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -440,6 +460,14 @@ pub const IGNORED: Ignored = &[
     "extensions.MSFT_texture_*",
 ];
 
+/// The name of an unread property in [`IGNORED`]: that of an extension is the same in all objects.
+fn listed_name(path: &str) -> &str {
+    match path.rfind("extensions.") {
+        Some(start) => &path[start..],
+        None => path,
+    }
+}
+
 /// Memory that one object of the JSON may take, for the structures above and those built from them.
 const BYTES_PER_OBJECT: u64 = 544;
 
@@ -471,17 +499,18 @@ impl Document {
             format!("JSON of {objects} objects")
         })?;
         let document: Self = from_json(json, binary, |path| {
-            // Extensions are noted by the list of those that the file uses.
-            if !path.contains("extensions") {
-                note_unread(IGNORED, path, notes);
+            // The preamble has it.
+            if path != "extensionsRequired" {
+                note_unread(IGNORED, listed_name(path), notes);
             }
         })?;
         for primitive in document.meshes.iter().flat_map(|mesh| &mesh.primitives) {
             primitive.note_unread(notes);
         }
         for name in &document.extensions_used {
-            if !READ.contains(&name.as_str()) {
-                note_unread(IGNORED, &format!("extensions.{name}"), notes);
+            let listed = format!("extensions.{name}");
+            if !READ.contains(&name.as_str()) && !notes.has_name(UNREAD, &listed) {
+                note_unread(IGNORED, &listed, notes);
             }
         }
         Ok(document)
@@ -494,8 +523,11 @@ impl Primitive {
         self.mode.is_some_and(|mode| mode < 4)
     }
 
-    /// Notes attributes, and those of targets, under names that are not read.
+    /// Notes extensions; and attributes, and those of targets, under names that are not read.
     fn note_unread(&self, notes: &mut Notes) {
+        for name in self.extensions.keys() {
+            note_unread(IGNORED, &format!("extensions.{name}"), notes);
+        }
         for name in self.attributes.keys() {
             if !is_read(name) {
                 let name = format!("meshes[].primitives[].attributes.{name}");

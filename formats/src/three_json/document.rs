@@ -1,9 +1,8 @@
 //! The JSON document: the properties that skinning needs, under the format's names.
 
-use crate::ignored::Ignored;
+use crate::ignored::{Ignored, NothingRead};
 use glam::Mat4;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 /// Properties that change neither vertices nor base colours; those of a geometry have the same names inside an Object-v4
 /// document.
@@ -18,7 +17,6 @@ pub const IGNORED: Ignored = &[
     "images*",
     "materials*",
     "metadata*",
-    "morphColors",
     "name",
     "object*",
     "textures*",
@@ -41,9 +39,11 @@ pub struct Geometry {
     pub faces: Vec<u32>,
     /// The scene of an Object-v4 document.
     pub object: Option<Object>,
-    // Many files have this list, but nothing in it; each item becomes a note.
+    // Many files have these lists, but nothing in them; each item becomes a note.
     #[serde(rename = "morphTargets")]
-    _morph_targets: Vec<IgnoredAny>,
+    _morph_targets: NothingRead,
+    #[serde(rename = "morphColors")]
+    _morph_colors: NothingRead,
     pub influences_per_vertex: Option<u32>,
     pub skin_weights: Vec<f32>,
     pub skin_indices: Vec<i64>,

@@ -67,6 +67,12 @@ impl Notes {
         }
     }
 
+    /// Returns whether a note of a kind lists a name.
+    pub fn has_name(&self, kind: &str, name: &str) -> bool {
+        let mut notes = self.0.iter().filter(|note| note.kind == kind);
+        notes.any(|note| note.names.iter().any(|known| known.0 == name))
+    }
+
     /// The notes, one line each.
     pub fn lines(&self) -> impl Iterator<Item = String> {
         self.0.iter().map(Note::to_string)

@@ -782,7 +782,7 @@ fn what_is_not_read_is_told() {
     fixture.set("/nodes/1/visible", json!(false));
     fixture.set(
         "/nodes/1/extensions",
-        json!({"EXT_unknown": {}, "KHR_lights_punctual": {}}),
+        json!({"EXT_undeclared": {}, "KHR_lights_punctual": {}}),
     );
     fixture.set(
         "/materials",
@@ -790,7 +790,12 @@ fn what_is_not_read_is_told() {
     );
     fixture.set(
         "/extensionsUsed",
-        json!(["EXT_unknown", "VRM", "MSFT_lod", "KHR_materials_clearcoat"]),
+        json!([
+            "EXT_undeclared",
+            "VRM",
+            "MSFT_lod",
+            "KHR_materials_clearcoat"
+        ]),
     );
     fixture.set("/meshes/0/primitives/0/attributes/COLOR_1", json!(POSITION));
     fixture.set("/meshes/0/primitives/0/attributes/_OWN", json!(POSITION));
@@ -798,14 +803,14 @@ fn what_is_not_read_is_told() {
     assert_eq!(
         notes(&load(&fixture)),
         [
-            "left out parts that are not read: nodes[].visible (2 times), \
-             meshes[].primitives[].attributes.NORMALS, extensions.EXT_unknown, extensions.VRM"
+            "left out parts that are not read: nodes[].visible (2 times), extensions.EXT_undeclared, \
+             meshes[].primitives[].attributes.NORMALS, extensions.VRM"
         ]
     );
 }
 
 #[test]
-fn null_counts_as_absent() {
+fn null_counts_as_absent_and_other_types_are_told() {
     let mut fixture = Fixture::new();
     let plain = load(&fixture);
     fixture.set(
@@ -823,7 +828,16 @@ fn null_counts_as_absent() {
     assert_eq!(notes(&model), [note]);
     fixture.set("/scenes", json!(null));
     fixture.set("/scene", json!(0));
-    assert_eq!(notes(&load(&fixture)), [""; 0]);
+    fixture.set("/meshes/0/extensions", json!(["a", 1]));
+    let note = "left out parts that are not read: meshes[].extensions[] (2 times)";
+    assert_eq!(notes(&load(&fixture)), [note]);
+    fixture.set("/meshes/0/extensions", json!("a"));
+    let folder = tempfile::tempdir().unwrap();
+    let error = asset::load(fixture.write(folder.path())).unwrap_err();
+    assert!(
+        error.problem.ends_with("expected an object or a list"),
+        "{error}"
+    );
 }
 
 #[test]
