@@ -308,7 +308,8 @@ impl<'a> Bench<'a> {
     }
 
     /// Runs frames that are not recorded until the backend is warm; the fewest if interrupted, or if caches are emptied
-    /// before each: that takes longer than most frames, and keeps the processor at work.
+    /// before each, which takes longer than most frames and keeps the processor at work. Caches are not emptied for
+    /// programs that time themselves.
     pub fn warm_up(
         &mut self,
         contender: &mut Contender,
@@ -319,8 +320,12 @@ impl<'a> Bench<'a> {
             pacer.wake()?;
         }
         let mut count = 1;
-        let cold = self.disturber.disturbance.cold;
-        while let Some(frame) = contender.warm_up.next_frame(cold || interrupted()) {
+        let times_itself = contender.subject.prepared.self_timed().is_some();
+        let empties_caches = self.disturber.disturbance.cold && !times_itself;
+        while let Some(frame) = contender
+            .warm_up
+            .next_frame(empties_caches || interrupted())
+        {
             if let Some(program) = contender.subject.prepared.self_timed() {
                 let stages = &mut contender.outcome.stages;
                 let frames = frame..frame + count;
@@ -482,7 +487,7 @@ mod tests {
     use crate::model::RotationBlend;
     use crate::registry::REGISTRY;
     use crate::scene::{Scene, Settings};
-    use std::cell::RefCell;
+    use std::cell::{Cell, RefCell};
     use std::rc::Rc;
 
     /// A backend that does nothing but count the frames of each request.
@@ -529,7 +534,8 @@ mod tests {
         }
         fn measure(&mut self, frames: Range<u32>) -> Result<Vec<Vec<StageTime>>> {
             self.requests.borrow_mut().push(frames.len());
-            Ok(vec![Vec::new(); frames.len()])
+            let whole = StageTime::new(Stage::Frame, Clock::Wall, 1_000_000);
+            Ok(vec![vec![whole]; frames.len()])
         }
     }
 
@@ -545,9 +551,12 @@ mod tests {
             .unwrap()
     }
 
-    /// The requests for a block of two frames, and how many lines of memory were written for each frame of a block of
-    /// one and of a block of two.
-    fn watched(disturbance: Disturbance, times_itself: bool) -> (Vec<usize>, [u64; 2]) {
+    /// Runs frames of a watcher on a bench; returns its requests.
+    fn requests(
+        disturbance: Disturbance,
+        times_itself: bool,
+        run: impl FnOnce(&mut Bench, &mut Contender),
+    ) -> Vec<usize> {
         let scene = scene();
         let context = Context::default();
         let options = RunOptions {
@@ -568,22 +577,49 @@ mod tests {
         });
         let outcome = Outcome::new("watcher", 0, Status::Ok);
         let mut contender = Contender::new(&REGISTRY[0], watcher, outcome);
-        bench.block(&mut contender, 0..1, || false, |_| ()).unwrap();
-        let one = bench.disturber.written();
-        requests.borrow_mut().clear();
-        bench.block(&mut contender, 1..3, || false, |_| ()).unwrap();
-        let two = bench.disturber.written() - one;
-        (requests.take(), [one, two / 2])
+        run(&mut bench, &mut contender);
+        requests.take()
+    }
+
+    /// The requests for a block of one frame and for one of two, and how many lines of memory were written for each
+    /// frame of both.
+    fn watched(disturbance: Disturbance, times_itself: bool) -> (Vec<usize>, [u64; 2]) {
+        let mut written = [0; 2];
+        let requests = requests(disturbance, times_itself, |bench, contender| {
+            bench.block(contender, 0..1, || false, |_| ()).unwrap();
+            written[0] = bench.disturber.written();
+            bench.block(contender, 1..3, || false, |_| ()).unwrap();
+            written[1] = (bench.disturber.written() - written[0]) / 2;
+        });
+        (requests, written)
     }
 
     #[test]
     fn caches_are_emptied_before_each_frame() {
         for times_itself in [false, true] {
             let (requests, written) = watched(Disturbance { cold: true }, times_itself);
-            assert_eq!(requests, [1, 1]);
+            assert_eq!(requests, [1, 1, 1]);
             assert!(written[0] > 0 && written[0] == written[1], "{written:?}");
         }
         let (_, written) = watched(Disturbance::default(), false);
         assert_eq!(written, [0, 0]);
+    }
+
+    #[test]
+    fn only_emptied_caches_shorten_the_warm_up() {
+        let warmed = |cold, times_itself| {
+            requests(Disturbance { cold }, times_itself, |bench, contender| {
+                // Ends a warm-up that sweeps a large cache before each of thousands of frames.
+                let asked = Cell::new(0);
+                let is_long = || asked.replace(asked.get() + 1) > 50;
+                bench.warm_up(contender, is_long).unwrap();
+            })
+        };
+        assert_eq!(warmed(true, false), [1, 1]);
+        assert!(warmed(false, false).len() > 2);
+        // Programs time ever longer requests, none of which empties a cache.
+        let of_program = warmed(true, true);
+        assert_eq!(of_program, warmed(false, true));
+        assert!(of_program.len() > 2, "{of_program:?}");
     }
 }
