@@ -35,7 +35,7 @@ pub struct MeasuredPoint {
     /// The outcomes in order; empty without any.
     study: Study,
     partial: Vec<&'static str>,
-    /// How each backend ended, in an earlier run, too.
+    /// The end of each backend, in this run or in an earlier one.
     pub ended: Vec<Ended>,
     /// `true` if an earlier run had measured all of it.
     is_kept: bool,
@@ -212,7 +212,11 @@ pub fn words_for(plan: &SweepPoint) -> String {
     }
     for chosen in plan.series().settings.chosen() {
         let name = chosen.setting.name.replace('_', " ");
-        text += &format!(", {name} {}", chosen.words.join(","));
+        text += &format!(", {name}");
+        // A switch has no words.
+        if !chosen.words.is_empty() {
+            text += &format!(" {}", chosen.words.join(","));
+        }
     }
     if let Some(threads) = plan.threads {
         text += &format!(", threads {threads}");

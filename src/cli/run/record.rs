@@ -117,7 +117,7 @@ impl RunRecord {
         Ok(())
     }
 
-    /// How a backend ended at a point in an earlier run; `None` if it is to be measured.
+    /// The end of a backend at a point in an earlier run; `None` if none has measured it.
     pub fn known(&self, point: &Point, backend: &'static str) -> Option<Ended> {
         let adapter = self.environment.adapter.as_ref();
         let key = (

@@ -164,7 +164,8 @@ impl Searched<'_> {
                 let bytes = self.promised(course, instances)?;
                 search.record(instances, bytes.map(|bytes| bytes as f64));
             }
-            answers.push(found(name, search.bounds, bytes_in_words));
+            let answer = found(name, search.bounds, bytes_in_words);
+            answers.push(answer.unwrap_or_else(|| "not even one fits".into()));
             let Some((fits, _)) = search.bounds.fits else {
                 return Ok(());
             };
@@ -199,8 +200,8 @@ impl Searched<'_> {
             search.record(instances, frame.map(|frame| frame.as_nanos() as f64));
         }
         let by = if answers.is_empty() { "" } else { "by time " };
-        let in_words = |ns| duration(ns as u64);
-        let mut answer = format!("{by}{}", found(name, search.bounds, in_words));
+        let answer = found(name, search.bounds, nanoseconds);
+        let mut answer = format!("{by}{}", answer.as_deref().unwrap_or("not measured"));
         if is_noisy {
             answer += ", as far as noisy times tell";
         }
@@ -230,24 +231,27 @@ impl Searched<'_> {
     }
 }
 
-/// The largest crowd that was found to fit, and the smallest that does not, each with what it takes.
+/// The largest crowd that was found to fit, and the smallest that does not, each with what it takes; `None` if neither is
+/// known.
 fn found(
     scene: &str,
     SearchBounds { fits, exceeds }: SearchBounds,
     in_words: fn(f64) -> String,
-) -> String {
+) -> Option<String> {
     let exceeds = exceeds.filter(|(_, taken)| taken.is_finite());
-    match (fits, exceeds) {
-        (None, None) => "not even one fits".into(),
-        (None, Some((_, taken))) => format!("not even one fits: it takes {}", in_words(taken)),
-        (Some((instances, taken)), exceeds) => {
-            let verb = if instances == 1 { "fits" } else { "fit" };
-            let crowd = crowd(scene, instances);
-            let end = match exceeds {
-                Some((exceeds, _)) => format!("{} do not", grouped(exceeds)),
-                None => "memory ends the search".into(),
-            };
-            format!("{crowd} {verb} ({}), {end}", in_words(taken))
-        }
-    }
+    let Some((instances, taken)) = fits else {
+        let (_, taken) = exceeds?;
+        return Some(format!("not even one fits: it takes {}", in_words(taken)));
+    };
+    let verb = if instances == 1 { "fits" } else { "fit" };
+    let crowd = crowd(scene, instances);
+    let end = match exceeds {
+        Some((exceeds, _)) => format!("{} do not", grouped(exceeds)),
+        None => "memory ends the search".into(),
+    };
+    Some(format!("{crowd} {verb} ({}), {end}", in_words(taken)))
+}
+
+fn nanoseconds(ns: f64) -> String {
+    duration(ns as u64)
 }

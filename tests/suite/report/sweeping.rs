@@ -266,6 +266,14 @@ fn threads_frame_times_and_budgets_are_kept_to() {
         .map(|row| row.instances)
         .collect();
     assert!(measured.contains(&3) && measured.len() > 5, "{measured:?}");
+
+    // A backend that lacks what is asked for is neither fast nor slow.
+    let lacking = "run smoke --bounds --passes 0 -b gpu-vat --budget 10ms -o skipped";
+    let skipped = ran(skinbench(folder.path(), lacking)).text;
+    assert!(
+        skipped.contains("\n  gpu-vat, passes 0, bounds: not measured; skipped at "),
+        "{skipped}"
+    );
 }
 
 /// The largest crowd within a memory budget fits by the backend's promise, and one instance more does not.
