@@ -3,7 +3,7 @@
 use super::csv_file::{read_rows, text_of};
 use super::old_hashes;
 use super::row::listed_name;
-use super::{Machine, Problem, Row, SCHEMA, page_results};
+use super::{Machine, Point, Problem, Row, SCHEMA, page_results};
 use crate::frame::{Clock, Stage};
 use crate::harness::run::Status;
 use crate::wording::counted;
@@ -83,7 +83,7 @@ impl SampleRow {
     }
 }
 
-/// Identity of a row, and of its samples: what was measured, in which run. A run measures each of its scenes at one point.
+/// What the samples of a row have in common. A run measures each of its scenes at one point.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct RowKey {
     run_id: String,
@@ -212,7 +212,7 @@ impl Recorded {
     fn add(
         &mut self,
         file: &ResultFile,
-        places: &mut HashMap<RowKey, usize>,
+        places: &mut HashMap<(Point, RowKey), usize>,
     ) -> Result<u64, Problem> {
         let mut samples = samples_of(file)?;
         let first = self.rows.len();
@@ -231,21 +231,22 @@ impl Recorded {
                 stage: row.stage,
                 clock: row.clock,
             };
-            let known = places.get(&key).copied();
+            let identity = (row.point(), key);
+            let known = places.get(&identity).copied();
             if known.is_some_and(|at| at >= first) {
                 return Err(
                     "an earlier row of the same run measures the same; expected one".into(),
                 );
             }
             if has_samples {
-                row.samples = taken(&mut samples, &key, row.frames.unwrap_or(0))?;
+                row.samples = taken(&mut samples, &identity.1, row.frames.unwrap_or(0))?;
             }
             match known {
                 None => {
                     if self.rows.len() == MOST_ROWS {
                         return Err(format!("more than {MOST_ROWS} rows in all; expected fewer"));
                     }
-                    places.insert(key, self.rows.len());
+                    places.insert(identity, self.rows.len());
                     self.rows.push(row);
                 }
                 Some(at) if self.rows[at] == row => copies += 1,

@@ -50,17 +50,15 @@ fn with_field(text: &str, line: usize, column: &str, value: &str) -> String {
     csv_text(&headers, &rows)
 }
 
-/// The first row of a CSV text, repeated with other values of some columns.
-fn repeated(text: &str, columns: &[&str], values: impl Iterator<Item = String>) -> String {
+/// The first row of a CSV text, repeated with other values of a column.
+fn repeated(text: &str, column: &str, values: impl Iterator<Item = String>) -> String {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let headers = reader.headers().unwrap().clone();
     let first: Vec<String> = reader.deserialize().next().unwrap().unwrap();
     let mut rows = Vec::new();
     for value in values {
         let mut row = first.clone();
-        for column in columns {
-            row[place_of(&headers, column)].clone_from(&value);
-        }
+        row[place_of(&headers, column)] = value;
         rows.push(row);
     }
     csv_text(&headers, &rows)
