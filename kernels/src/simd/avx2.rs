@@ -1,5 +1,6 @@
 //! 256-bit vectors.
 
+use super::operators::operators;
 use super::vector::Simd;
 use glam::Vec4;
 use std::arch::x86_64::*;
@@ -213,41 +214,7 @@ impl Simd<8> for F32x8 {
     }
 }
 
-impl Add for F32x8 {
-    type Output = Self;
-    #[inline(always)] // as above
-    fn add(self, other: Self) -> Self {
-        // SAFETY: as for the operations above.
-        unsafe { Self(_mm256_add_ps(self.0, other.0)) }
-    }
-}
-
-impl Sub for F32x8 {
-    type Output = Self;
-    #[inline(always)] // as above
-    fn sub(self, other: Self) -> Self {
-        // SAFETY: as for the operations above.
-        unsafe { Self(_mm256_sub_ps(self.0, other.0)) }
-    }
-}
-
-impl Mul for F32x8 {
-    type Output = Self;
-    #[inline(always)] // as above
-    fn mul(self, other: Self) -> Self {
-        // SAFETY: as for the operations above.
-        unsafe { Self(_mm256_mul_ps(self.0, other.0)) }
-    }
-}
-
-impl Div for F32x8 {
-    type Output = Self;
-    #[inline(always)] // as above
-    fn div(self, other: Self) -> Self {
-        // SAFETY: as for the operations above.
-        unsafe { Self(_mm256_div_ps(self.0, other.0)) }
-    }
-}
+operators!(F32x8: _mm256_add_ps, _mm256_sub_ps, _mm256_mul_ps, _mm256_div_ps);
 
 /// Transposes four rows of four in both halves at once, by 8 shuffles: pairs, then fours.
 #[inline(always)] // as above

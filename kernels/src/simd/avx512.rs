@@ -1,5 +1,6 @@
 //! 512-bit vectors.
 
+use super::operators::operators;
 use super::vector::Simd;
 use glam::Vec4;
 use std::arch::x86_64::*;
@@ -208,41 +209,7 @@ impl Simd<16> for F32x16 {
     }
 }
 
-impl Add for F32x16 {
-    type Output = Self;
-    #[inline(always)] // as above
-    fn add(self, other: Self) -> Self {
-        // SAFETY: as for the operations above.
-        unsafe { Self(_mm512_add_ps(self.0, other.0)) }
-    }
-}
-
-impl Sub for F32x16 {
-    type Output = Self;
-    #[inline(always)] // as above
-    fn sub(self, other: Self) -> Self {
-        // SAFETY: as for the operations above.
-        unsafe { Self(_mm512_sub_ps(self.0, other.0)) }
-    }
-}
-
-impl Mul for F32x16 {
-    type Output = Self;
-    #[inline(always)] // as above
-    fn mul(self, other: Self) -> Self {
-        // SAFETY: as for the operations above.
-        unsafe { Self(_mm512_mul_ps(self.0, other.0)) }
-    }
-}
-
-impl Div for F32x16 {
-    type Output = Self;
-    #[inline(always)] // as above
-    fn div(self, other: Self) -> Self {
-        // SAFETY: as for the operations above.
-        unsafe { Self(_mm512_div_ps(self.0, other.0)) }
-    }
-}
+operators!(F32x16: _mm512_add_ps, _mm512_sub_ps, _mm512_mul_ps, _mm512_div_ps);
 
 /// Interleaves rows of numbers, or of pairs of numbers if `N` is even.
 #[inline(always)] // as above

@@ -12,6 +12,8 @@ mod avx2;
 mod avx512;
 mod baseline;
 mod isa;
+#[cfg(target_arch = "x86_64")]
+mod operators;
 mod scalar;
 mod vector;
 
