@@ -141,7 +141,7 @@ pub trait Prepared {
     ) -> Result<()>;
 }
 
-/// What a frame computes, in the order of its stages. The serialised form is the name.
+/// What a frame computes, in the order of its stages; serialised by its name.
 #[derive(
     Debug,
     Clone,

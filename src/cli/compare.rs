@@ -95,8 +95,8 @@ fn by_turns(arguments: &Arguments) -> anyhow::Result<Exit> {
     common::watch_for_interruption()?;
     let progress = Progress::new(1);
     let most = arguments.rounds;
-    let mut is_decided = false;
-    while !is_decided && turns.rounds() < most && !common::is_interrupted() {
+    let mut decided = None;
+    while decided.is_none() && turns.rounds() < most && !common::is_interrupted() {
         let next = turns.rounds() + 1;
         let done = turns.rounds() as f64 / most as f64;
         progress.show(format!("round {next} of at most {most}"), done);
@@ -104,14 +104,19 @@ fn by_turns(arguments: &Arguments) -> anyhow::Result<Exit> {
         progress.tell(format_args!("round {next} of at most {most}: done"));
         if LOOKS.contains(&turns.rounds()) {
             let comparison = of_rounds(&turns, arguments.detect)?;
-            is_decided = comparison.is_decided(arguments.fail_above);
+            if comparison.is_decided(arguments.fail_above) {
+                decided = Some(comparison);
+            }
         }
     }
     drop(progress);
     if turns.rounds() == 0 {
         return Ok(Exit::Interrupted);
     }
-    let comparison = of_rounds(&turns, arguments.detect)?;
+    let comparison = match decided {
+        Some(comparison) => comparison,
+        None => of_rounds(&turns, arguments.detect)?,
+    };
     if !arguments.json {
         say(format_args!("results: {}\n", folder.display()))?;
     }

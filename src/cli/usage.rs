@@ -50,9 +50,10 @@ fn several_values(error: &Error, program: &Command) -> Option<String> {
 
 /// A hint for arguments of `run` without that word before them: a scene, a model or an option in the place of a command.
 fn run_before(error: &Error, program: &Command, words: &[String]) -> Option<String> {
+    let first = words.first()?;
     let is_of_run = match error.kind() {
-        ErrorKind::InvalidSubcommand => Scene::check_name(&words[0]).is_ok(),
-        _ => words.first()?.starts_with('-'),
+        ErrorKind::InvalidSubcommand => Scene::check_name(first).is_ok(),
+        _ => first.starts_with('-'),
     };
     let names = ["skinbench", "run"].into_iter();
     let words = words.iter().map(String::as_str);

@@ -264,7 +264,7 @@ struct Comparison {
     compared: Vec<FrameData>,
     /// The crowd with another interpolation, of a backend that has its own.
     interpolated: Option<Crowd>,
-    /// What was read back of each [`FrameData`]; empty if it is not compared.
+    /// Numbers that were read back, one list for each [`FrameData`]; that of data which is not compared stays empty.
     read: [Vec<f32>; NAMES.len()],
 }
 

@@ -273,8 +273,7 @@ pub fn conditions_of_times(study: &Study) -> Vec<Remark<'_>> {
         .filter_map(|row| row.device_clock_min_pct)
         .reduce(f64::min);
     remarks.extend(least.map(Remark::Unsteady));
-    let changed = |entry: &Entry| entry.frame().is_some_and(|row| row.dropped > Some(0));
-    remarks.extend(backends_that(study, changed).map(Remark::OtherClocks));
+    remarks.extend(backends_that(study, has_dropped).map(Remark::OtherClocks));
     for side in Side::BOTH {
         let mut noisy = study.entries.iter().map(Entry::noisy_sides);
         if noisy.any(|sides| sides.contains(&side)) {
@@ -310,6 +309,11 @@ fn backends_that(study: &Study, holds: impl Fn(&Entry) -> bool) -> Option<Vec<&s
     let entries = study.entries.iter().filter(|entry| holds(entry));
     let backends: Vec<&str> = entries.map(|entry| entry.backend.as_str()).collect();
     (!backends.is_empty()).then_some(backends)
+}
+
+/// Returns whether frames were left out because they ran at another clock.
+fn has_dropped(entry: &Entry) -> bool {
+    entry.frame().is_some_and(|row| row.dropped > Some(0))
 }
 
 /// The measured times of a backend's frames by the host's clock.

@@ -50,11 +50,17 @@ fn fields<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<StringRecord> {
 
 /// Every backend at every point: the columns of `summary.csv` that are not about one stage, and the times.
 pub fn wide(studies: &[Study]) -> Table {
-    let entries = studies.iter().flat_map(|study| &study.entries);
+    let mut entries = Vec::new();
+    let mut last = Vec::new();
+    for entry in studies.iter().flat_map(|study| &study.entries) {
+        if let Some(row) = entry.last() {
+            entries.push(entry);
+            last.push(row);
+        }
+    }
     let mut kept: Vec<usize> = (0..COLUMNS.len()).collect();
     kept.retain(|&at| !OF_STAGES.contains(&COLUMNS[at].name));
-    let rows = fields(entries.clone().filter_map(Entry::last));
-    table_of(&rows, &kept).beside(Table::of(&TIMES, entries))
+    table_of(&fields(last), &kept).beside(Table::of(&TIMES, entries))
 }
 
 /// All rows of studies, with those columns in which they differ.

@@ -18,7 +18,7 @@ const FRAMES: f64 = 0.8;
 /// Names of the sides.
 const SIDES: [&str; 2] = ["the base", "the new results"];
 
-/// What a comparison says about a row. Its serialised form is its name.
+/// What a comparison says about a row, serialised by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -177,7 +177,12 @@ impl ComparedRow {
         self.stage == Stage::Frame && self.clock == Clock::Wall
     }
 
-    /// Returns whether it is a frame that can be compared.
+    /// Returns whether it is a whole frame that can be compared.
+    fn is_compared_whole(&self) -> bool {
+        self.is_whole() && self.change.is_ok()
+    }
+
+    /// Returns whether it counts as a frame and can be compared.
     fn is_compared_frame(&self) -> bool {
         self.is_frame && self.change.is_ok()
     }
@@ -286,11 +291,10 @@ pub fn compare(base: &Recorded, new: &Recorded, detect: f64) -> Comparison {
 
 /// The rows of a backend with its whole frame first. Without one that can be compared, each row counts as a frame.
 fn frame_first(mut rows: Vec<ComparedRow>) -> Vec<ComparedRow> {
-    let is_frame = |row: &ComparedRow| row.is_whole() && row.change.is_ok();
-    let has_frame = rows.iter().any(is_frame);
-    rows.sort_by_key(|row| !is_frame(row));
+    let has_frame = rows.iter().any(ComparedRow::is_compared_whole);
+    rows.sort_by_key(|row| !row.is_compared_whole());
     for row in &mut rows {
-        row.is_frame = !has_frame || is_frame(row);
+        row.is_frame = !has_frame || row.is_compared_whole();
     }
     rows
 }

@@ -20,10 +20,10 @@ use std::sync::Arc;
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Lod {
-    /// All instances show the full character
+    /// All instances show the full character.
     #[default]
     None,
-    /// Half of the triangles below 200 pixels, a quarter below 100, an eighth below 40
+    /// Triangles: a half below 200 pixels, a quarter below 100, an eighth below 40.
     Mesh,
 }
 
@@ -37,13 +37,23 @@ struct Level {
 
 impl Lod {
     /// The levels below the full character, each with a smaller size than the one before.
-    const fn levels(self) -> &'static [Level] {
-        const fn level(below: f64, triangles: f64) -> Level {
-            Level { below, triangles }
-        }
+    fn levels(self) -> &'static [Level] {
         match self {
             Self::None => &[],
-            Self::Mesh => const { &[level(200.0, 0.5), level(100.0, 0.25), level(40.0, 0.125)] },
+            Self::Mesh => &[
+                Level {
+                    below: 200.0,
+                    triangles: 0.5,
+                },
+                Level {
+                    below: 100.0,
+                    triangles: 0.25,
+                },
+                Level {
+                    below: 40.0,
+                    triangles: 0.125,
+                },
+            ],
         }
     }
 

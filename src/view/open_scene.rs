@@ -209,7 +209,7 @@ mod tests {
             let scene = Scene::load(source).unwrap().build(1 << 30).unwrap();
             let opened = OpenScene::open(source).unwrap();
             assert_eq!(built(&opened).hash, scene.hash, "{source}");
-            assert!(!opened.has_overlays());
+            assert!(opened.clip.is_none() && !opened.has_overlays());
         }
         let error = OpenScene::open("walker2").unwrap_err().to_string();
         assert!(error.contains("did you mean"), "{error}");
@@ -268,7 +268,7 @@ mod tests {
             ]
         );
         opened.drop_overlays();
-        assert!(!opened.has_overlays());
+        assert!(opened.clip.is_none() && !opened.has_overlays());
     }
 
     #[test]

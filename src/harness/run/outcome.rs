@@ -142,7 +142,7 @@ pub struct Outcome {
     pub gameplay_delay: Option<u32>,
 }
 
-/// How a backend ended, in short.
+/// The status of a backend after a run, and the time of its frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Ended {
     /// Name as in the registry.
