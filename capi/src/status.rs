@@ -98,6 +98,11 @@ pub extern "C" fn skinbench_error_text() -> *const c_char {
     TEXT.with_borrow(|text| text.as_ptr())
 }
 
+#[cfg(panic = "abort")]
+compile_error!(
+    "a panic must not end the caller's process: cargo build --profile capi -p skinbench-capi"
+);
+
 /// Runs the body of a function; a panic ends here.
 pub fn guarded(body: impl FnOnce() -> Result<(), Fault>) -> SkinbenchStatus {
     // What a panic could have left half done is memory of the caller, whose contents are then unspecified.
