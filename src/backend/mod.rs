@@ -141,7 +141,7 @@ pub trait Prepared {
     ) -> Result<()>;
 }
 
-/// What a frame computes, in the order of its stages; serialised by its name.
+/// Data that a frame computes, in the order of the stages that compute it. It is serialised as the name of its variant.
 #[derive(
     Debug,
     Clone,

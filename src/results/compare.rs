@@ -18,7 +18,7 @@ const FRAMES: f64 = 0.8;
 /// Names of the sides.
 const SIDES: [&str; 2] = ["the base", "the new results"];
 
-/// What a comparison says about a row, serialised by its name.
+/// The result of comparing two rows. It is serialised as the name of its variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]

@@ -83,7 +83,8 @@ impl SampleRow {
     }
 }
 
-/// What the samples of a row have in common. A run measures each of its scenes at one point.
+/// Identifies the samples of a row in `samples.csv`. The point is not part of it, because a run measures each scene at one
+/// point.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct RowKey {
     run_id: String,

@@ -21,6 +21,7 @@ pub enum Store {
 
 impl Store {
     /// The kind of store that suits an output of `bytes` bytes.
+    #[inline(never)] // compiled in no other crate: `scripts/kernel-bodies` counts what is
     pub fn for_bytes(bytes: u64) -> Self {
         if bytes >= STREAM_FROM {
             Self::Streamed
